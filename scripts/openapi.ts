@@ -6,8 +6,8 @@ import { API_ROUTES } from "../src/api/routes/index.ts";
 
 new Command("openapi")
   .description("Writes the OpenAPI document of the API.")
-  .argument("[file]", "where to; standard output where absent")
-  .option("--check", "write nothing; fail where the file is not what the routes say")
+  .argument("[file]", "output file (default: standard output)")
+  .option("--check", "write nothing; fail if the file does not match the routes")
   .action((file: string | undefined, { check }: { readonly check?: boolean }) => {
     const text = `${JSON.stringify(createOpenApi(API_ROUTES), null, 2)}\n`;
     if (file === undefined) {
@@ -15,7 +15,7 @@ new Command("openapi")
     } else if (check !== true) {
       writeFileSync(file, text);
     } else if (read(file) !== text) {
-      process.stderr.write(`${file} is not what the routes say. Run: npm run openapi\n`);
+      process.stderr.write(`${file} does not match the routes. Run: npm run openapi\n`);
       process.exitCode = 1;
     }
   })

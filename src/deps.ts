@@ -152,7 +152,7 @@ async function proveStore(store: ObjectStore, log: Log): Promise<void> {
     await store.prove?.();
   } catch (error) {
     if (error instanceof UnfitStoreError) throw new ConfigError([error.message]);
-    log.warn({ err: error }, "the object store could not be asked whether it keeps its promises");
+    log.warn({ err: error }, "the object store could not be probed");
   }
 }
 

@@ -92,7 +92,7 @@ async function run(
   const found = await inTenant(deps.db, caller.organization, (sql) =>
     findAgentAndReach(sql, caller.agentId, caller.userId, caller.apiKeyId),
   );
-  if (!found) throw new DomainError("not_found", "The agent is not available any more.");
+  if (!found) throw new DomainError("not_found", "The agent is no longer available.");
   await drillPoint("chatTurn: tool in hand");
   const output = await callTool(deps, { ...found, caller, call }, signal);
   await drillPoint("chatTurn: tool answered, workflow not told");

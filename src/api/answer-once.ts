@@ -81,9 +81,13 @@ async function takeKey({ context, key, token, bodyHash }: KeyedRequest): Promise
     if (state.is === "kept") return state.answer;
     if (bodyHash !== null && state.bodyHash !== null && !bodyHash.equals(state.bodyHash)) throw differs();
     if (Date.now() > giveUpAt)
-      throw new DomainError("request_under_way", "A request with this Idempotency-Key is still under way.", {
-        retryAfterSeconds: 5,
-      });
+      throw new DomainError(
+        "request_under_way",
+        "A request with this Idempotency-Key is still in progress.",
+        {
+          retryAfterSeconds: 5,
+        },
+      );
     await sleep(pause, undefined, { signal: context.request.signal });
   }
 }
@@ -155,7 +159,7 @@ async function settleFailure(keyed: KeyedRequest, error: unknown): Promise<void>
   } catch (settleError) {
     log.warn(
       { err: settleError, request_id: context.request.id },
-      "an Idempotency-Key is left to the end of its lease",
+      "an Idempotency-Key could not be released; its lease will expire",
     );
   }
 }

@@ -37,9 +37,7 @@ export function createApp(deps: Deps, routes: readonly Route[]): Koa {
   );
   app.use(router.routes());
   // errorAnswers has answered every other error, so this is a broken connection.
-  app.on("error", (error: Error) =>
-    deps.log.debug({ err: error }, "a connection broke while it was answered"),
-  );
+  app.on("error", (error: Error) => deps.log.debug({ err: error }, "a connection broke during the response"));
   return app;
 }
 

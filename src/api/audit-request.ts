@@ -47,7 +47,7 @@ export function openedNoter(
   requestId: string,
 ): NoteOpened {
   return ({ type, id, spaceId }) => {
-    if (principal === undefined) throw new Error("a request without a caller opened content");
+    if (principal === undefined) throw new Error("a request without a caller accessed content");
     audit.record(principal, {
       action: OPENING[type],
       resource_type: type,

@@ -194,7 +194,8 @@ function openEvents({ config, db, log }: SharedDeps, { forgetAgents }: ChatHost)
 function openStateWatch({ db, log }: SharedDeps): StateWatch {
   return createStateWatch({
     readStates: (watched) => readStates(db.system, watched),
-    onFailure: (error) => log.warn({ err: error }, "the states that callers wait for could not be read"),
+    onFailure: (error) =>
+      log.warn({ err: error }, "the states that callers are waiting for could not be read"),
   });
 }
 

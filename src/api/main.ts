@@ -45,7 +45,7 @@ async function serve(deps: Deps, stop: ProcessStop, coreMetrics: CoreMetrics): P
   const leave = announceProcess(
     deps.db,
     { id: newId(), kind: "api", version: await serviceVersion(), identity: processIdentity(), queues: [] },
-    (error) => deps.log.warn({ err: error }, "that this process runs could not be written"),
+    (error) => deps.log.warn({ err: error }, "the liveness of this process could not be recorded"),
   );
   stop.started();
   deps.log.info({ host: config.api.host, port: server.port }, "api is up");
@@ -67,7 +67,7 @@ async function warnIfEmpty({ db, log }: Deps): Promise<void> {
   try {
     if (await hasNoOrganization(db)) log.warn(EMPTY_INSTANCE);
   } catch (error) {
-    log.warn({ err: error }, "whether there is an organization could not be asked");
+    log.warn({ err: error }, "could not check whether an organization exists");
   }
 }
 

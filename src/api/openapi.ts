@@ -23,41 +23,42 @@ const INFO = {
   version: API_VERSION,
   description: [
     "Chat with agents, upload and search documents, keep files and folders.",
-    "- Every path works with and without a slash at its end. Within `/v1` changes only add: fields, values, " +
+    "- Every path works with and without a trailing slash. Changes within `/v1` only add fields, values, " +
       "headers and operations.",
-    "- Unknown members of a body that narrows or limits something are 422, and the nearest known one is named; " +
-      "its schema has `additionalProperties: false`. Elsewhere they are no error; a `Warning` header names them.",
-    "- Text has no NUL character and no half of a surrogate pair, anywhere in a request: 422.",
+    "- Unknown fields in a body that filters or limits something are 422, with a suggestion for the closest match; " +
+      "its schema has `additionalProperties: false`. Elsewhere they are ignored and named in a " +
+      "`Warning` header.",
+    "- Text with a NUL character or an unpaired surrogate, anywhere in a request, is 422.",
     "- Errors have `detail`, a text or the list of a 422's problems, and `error` with a `code` for programs.",
-    "- Another method on a path that exists is answered 405 with `Allow`, another path 404, and what is not " +
-      "HTTP 400 or 408; those are listed with no operation.",
-    "- Unless an operation says otherwise, answers have `Cache-Control: no-store`. All have headers that keep " +
+    "- An unsupported method is answered 405 with `Allow`, an unknown path 404, and a request that is not valid " +
+      "HTTP 400 or 408; these are not listed with any operation.",
+    "- Unless an operation says otherwise, responses have `Cache-Control: no-store`. All have headers that keep " +
       "browsers from sniffing, framing and running them: `X-Content-Type-Options`, `X-Frame-Options`, " +
       "`Referrer-Policy`, `Content-Security-Policy`, `Cross-Origin-Resource-Policy`. If the " +
-      "operator allows other origins, they have `Vary: Origin` and those of CORS too.",
+      "operator allows other origins, they also have `Vary: Origin` and CORS headers.",
   ].join("\n"),
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };
 
 /** What each tag is about, in the order of the document. */
 const TAGS: Readonly<Record<string, string>> = {
-  Health: "Whether the service answers. Open to everybody.",
-  Chat: "Agents as models: the interface of OpenAI's chat completions.",
-  OpenAI: "What OpenAI's clients know beside chat: files, vector stores, responses, embeddings.",
-  Spaces: "The units of access: who is in a space reaches its documents, folders, files and agents.",
-  Agents: "What answers chats: a model with instructions, tools, and documents that it may search.",
-  Documents: "What is uploaded, processed in the background and found by search.",
+  Health: "Whether the service is up. Needs no credentials.",
+  Chat: "Agents as models, in OpenAI's chat completions API.",
+  OpenAI: "The rest of OpenAI's API: files, vector stores, responses, embeddings.",
+  Spaces: "The units of access: members of a space can access its documents, folders, files and agents.",
+  Agents: "Agents answer chats: a model with instructions, tools, and documents it can search.",
+  Documents: "Documents are uploaded, processed in the background and found by search.",
   Search: "Finds chunks of documents by their meaning and their words.",
-  "Raw files": "The uploaded files by their paths in a space.",
-  Folders: "A tree in each space that documents are in.",
-  Events: "What happened, in one order, as a list or a stream.",
-  Profile: "Who the caller is.",
+  "Raw files": "The uploaded files, by path within a space.",
+  Folders: "The folder tree of each space.",
+  Events: "An ordered log of what happened, as a list or a stream.",
+  Profile: "The caller's profile.",
   "API keys": "The caller's own keys.",
   Organizations: "The organization's settings, members, keys, audit log and usage, for its admins.",
-  Receipts: "What vouches for a citation: check it, now or later, also without this service.",
-  Webhooks: "Events that are delivered to an address of the caller.",
-  MCP: "The Model Context Protocol: documents, search and agents for programs that speak it.",
-  Operations: "The instance as its operators see it: dependencies, queues, processes, and what waits.",
+  Receipts: "Proofs of citations, which can be verified at any time, even without this service.",
+  Webhooks: "Events delivered to a URL of the caller.",
+  MCP: "Documents, search and agents over the Model Context Protocol.",
+  Operations: "The state of the instance, for operators: dependencies, queues, processes, waiting work.",
 };
 
 /** Describes `routes`, as plain JSON. Routes with `isDocumented: false` are left out. */

@@ -93,7 +93,7 @@ export async function listen(
 function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const address = `${host}:${port}`;
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} is in use on ${host}. Stop what listens there or set PORT to another one.`,
+    EADDRINUSE: `Port ${port} is in use on ${host}. Stop the program using it, or set PORT to another port.`,
     EACCES: `Listening on ${address} is not allowed. Set PORT to one above 1023.`,
     EADDRNOTAVAIL: `This machine has no address ${host}. Set HOST to one that it has.`,
     ENOTFOUND: `This machine has no address ${host}. Set HOST to one that it has.`,

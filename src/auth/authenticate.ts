@@ -128,7 +128,7 @@ export function createAuthenticator({
       if (isKey(token)) throw invalidToken();
       const { subject, roles } = await requireVerifier(verifyJwt)(token);
       if (!roles.includes(OPERATORS))
-        throw new DomainError("not_an_operator", "Permission denied: the role operators is needed");
+        throw new DomainError("not_an_operator", "Permission denied: this requires the role operators");
       return subject;
     },
     forgetUser: (userId) => keys.forget((caller) => caller?.principal.user.id === userId),
@@ -187,7 +187,7 @@ function bearerToken(authorization: string | undefined): string {
   if (!isKey(token) && !token.includes("."))
     throw new DomainError(
       "invalid_api_key",
-      "This is neither an API key, which begins with sk-, nor an access token",
+      "This is neither an API key, which starts with sk-, nor an access token",
     );
   return token;
 }

@@ -61,7 +61,7 @@ export function createLeakedKeys(settings: LeakedKeysSettings): LeakedKeys {
       const hashes = [...new Set(texts.flatMap(keysIn))].map((text) => hashKey(pepperKey, text));
       if (hashes.length === 0) return;
       if (!(await reportLeakedKeys(db, hashes)))
-        throw new DomainError("overloaded", "Too many reports wait.", {
+        throw new DomainError("overloaded", "Too many reports are waiting.", {
           retryAfterSeconds: RETRY_AFTER_SECONDS,
         });
       setImmediate(flushInBackground);
@@ -81,7 +81,7 @@ async function revokeReported({ db, log, onRevoked }: LeakedKeysSettings): Promi
     onRevoked(key.user_id);
     log.warn(
       { api_key_id: key.id, organization_id: key.organization_id },
-      "an API key was reported as leaked and is revoked",
+      "an API key was reported as leaked and has been revoked",
     );
   }
 }

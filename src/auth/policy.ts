@@ -121,14 +121,14 @@ export function authorizeKey({ capabilities }: Principal, capability: Capability
   if (!capabilities.has(capability))
     throw new DomainError(
       "key_out_of_scope",
-      `Permission denied: the API key was made without the capability ${capability}`,
+      `Permission denied: the API key lacks the capability ${capability}`,
     );
 }
 
 /** For what no key may do: a user has to log in. @throws DomainError `permission_denied` for a key. */
 export function authorizeLogin(principal: Principal): void {
   if (principal.authMethod !== "jwt")
-    throw new DomainError("permission_denied", "Permission denied: a user who has logged in is needed");
+    throw new DomainError("permission_denied", "Permission denied: this requires a signed-in user");
 }
 
 /** The spaces in which the caller may do `action`. Every query that lists or searches takes such a reach. */

@@ -46,10 +46,7 @@ export async function createBackup(source: Source, folder: string): Promise<Mani
   const { version } = await describeServer(source.db);
   const tools = await findPostgresTools({ server: Math.floor(version / 10_000) }, source.cacheDirs);
   const scratch = await mkdtemp(`${target}.partial-`).catch((error: NodeJS.ErrnoException) => {
-    throw new ExpectedFailure(
-      `Nothing can be written in ${dirname(target)} (${error.code ?? "unknown"}).`,
-      error,
-    );
+    throw new ExpectedFailure(`Cannot write to ${dirname(target)} (${error.code ?? "unknown"}).`, error);
   });
   try {
     const assertRoom = await roomBeside(
@@ -89,10 +86,10 @@ export async function createBackup(source: Source, folder: string): Promise<Mani
 async function refuseFilled(folder: string): Promise<void> {
   const entries = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
-    throw new ExpectedFailure(`${folder} is no folder that can be read (${error.code ?? "unknown"}).`, error);
+    throw new ExpectedFailure(`${folder} is not a readable folder (${error.code ?? "unknown"}).`, error);
   });
   if (entries.length > 0)
-    throw new ExpectedFailure(`${folder} is not empty: name a folder that is not there yet.`);
+    throw new ExpectedFailure(`${folder} is not empty: choose a folder that does not exist yet.`);
 }
 
 interface SavedDatabase {

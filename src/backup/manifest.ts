@@ -36,7 +36,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
 export async function readManifest(path: string): Promise<Manifest> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new ExpectedFailure(
-      `${path} cannot be read (${error.code ?? "unknown"}): a back-up that was finished has it.`,
+      `${path} cannot be read (${error.code ?? "unknown"}): a complete back-up contains it.`,
       error,
     );
   });
@@ -44,7 +44,7 @@ export async function readManifest(path: string): Promise<Manifest> {
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new ExpectedFailure(
-    `${path} is no manifest of this version: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
+    `${path} is not a manifest of this version: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
   );
 }
 

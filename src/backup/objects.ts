@@ -113,7 +113,7 @@ function indexedObject(line: string): IndexedObject {
   try {
     return IndexedObject.parse(JSON.parse(line));
   } catch (error) {
-    throw new ExpectedFailure(`${INDEX} has a line that is no entry of an index.`, error);
+    throw new ExpectedFailure(`${INDEX} has a line that is not an index entry.`, error);
   }
 }
 
@@ -145,13 +145,11 @@ export async function checkObjects(folder: string, onDone: OnCopied): Promise<Co
 
 async function checkObject(source: ObjectStore, { name, bytes, sha256 }: IndexedObject): Promise<void> {
   const stream = await source.get(name).catch((error: unknown) => {
-    throw new ExpectedFailure(`The back-up lacks the object ${name}, or it cannot be read.`, error);
+    throw new ExpectedFailure(`The object ${name} is missing from the back-up or cannot be read.`, error);
   });
   const found = await contentOf(stream);
   if (found.bytes !== bytes || found.sha256 !== sha256)
-    throw new ExpectedFailure(
-      `The object ${name} of the back-up is not what was saved: its hash is another.`,
-    );
+    throw new ExpectedFailure(`The object ${name} in the back-up was changed: its hash does not match.`);
 }
 
 async function contentOf(stream: Readable): Promise<{ bytes: number; sha256: string }> {

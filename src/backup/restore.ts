@@ -52,7 +52,7 @@ async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Prom
   const later = database.migrations.filter((name) => !own.has(name));
   if (later.length > 0)
     throw new ExpectedFailure(
-      `The back-up is of a later version of Holdfast: it has the migration ${later[0]}. ` +
+      `The back-up is from a newer version of Holdfast: it has the migration ${later[0]}. ` +
         "Restore it with that version.",
     );
   const { version } = await describeServer(db);
@@ -60,7 +60,7 @@ async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Prom
   const there = Math.floor(database.server_version / 10_000);
   if (here < there)
     throw new ExpectedFailure(
-      `The back-up is of Postgres ${there}, and this server is ${here}: restore into one that is as new.`,
+      `The back-up is of Postgres ${there}, but this server is ${here}: restore into that version or newer.`,
     );
   return findPostgresTools({ server: here, dump: database.pg_dump }, cacheDirs);
 }
@@ -99,9 +99,7 @@ async function checkPart(folder: string, name: string, { bytes, sha256 }: PartFi
     throw new ExpectedFailure(`${join(folder, name)} cannot be read (${error.code ?? "unknown"}).`, error);
   });
   if (found.bytes !== bytes || found.sha256 !== sha256)
-    throw new ExpectedFailure(
-      `${join(folder, name)} is not what was saved: its size or its hash is another.`,
-    );
+    throw new ExpectedFailure(`${join(folder, name)} was changed: its size or hash does not match.`);
 }
 
 async function fillDatabase(

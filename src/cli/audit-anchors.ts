@@ -62,7 +62,7 @@ export async function* checkAnchors(check: AnchorCheck, where: string): AsyncGen
     count += 1;
     yield await checkAnchor(check, name, text);
   }
-  if (count === 0) throw new CommandError(`There is no anchor in ${where}.`);
+  if (count === 0) throw new CommandError(`No anchor found in ${where}.`);
 }
 
 interface FoundAnchor {
@@ -95,8 +95,9 @@ async function readAll(stream: AsyncIterable<Uint8Array>): Promise<string> {
 /** The file itself, or all files below a folder that end in `.jws`. */
 async function* anchorFiles(path: string): AsyncGenerator<FoundAnchor> {
   const found = await stat(path).catch(() => undefined);
-  if (found === undefined) throw new CommandError(`There is no file or folder ${path}.`);
-  if (!found.isDirectory() && !found.isFile()) throw new CommandError(`${path} is no file and no folder.`);
+  if (found === undefined) throw new CommandError(`${path} does not exist.`);
+  if (!found.isDirectory() && !found.isFile())
+    throw new CommandError(`${path} is neither a file nor a folder.`);
   const entries = found.isDirectory() ? await readdir(path, { recursive: true, withFileTypes: true }) : [];
   const inside = entries
     .filter((entry) => entry.isFile() && entry.name.endsWith(".jws"))

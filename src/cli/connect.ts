@@ -56,8 +56,7 @@ export async function withOwner<T>(
   const { url, ownerUrl } = config.database;
   if (ownerUrl === undefined && url !== undefined)
     throw new CommandError(
-      "Set DATABASE_OWNER_URL: DATABASE_URL is the login of the application, " +
-        "which may not change the schema.",
+      "Set DATABASE_OWNER_URL: DATABASE_URL is the application's login, " + "which cannot change the schema.",
     );
   const own = ownerUrl ?? (await embeddedOwnerUrl(config.dataDir));
   const owner = openOwner(own, () => undefined);
@@ -81,7 +80,7 @@ export async function openConfigured(config: Config): Promise<Database> {
 async function databaseUrls({ database, dataDir }: Config): Promise<DatabaseUrls> {
   const { url, systemUrl, maintenanceUrl } = database;
   if (url !== undefined && systemUrl === undefined)
-    throw new CommandError("Set DATABASE_SYSTEM_URL too: DATABASE_URL is the login of the application.");
+    throw new CommandError("Also set DATABASE_SYSTEM_URL: DATABASE_URL is the application's login.");
   if (url !== undefined && systemUrl !== undefined) return { url, systemUrl, maintenanceUrl };
   const ownerUrl = await embeddedOwnerUrl(dataDir);
   const { app, system, maintenance } = loginUrls(ownerUrl, await loginPasswords(dataDir));
@@ -96,7 +95,7 @@ async function embeddedOwnerUrl(dataDir: string): Promise<string> {
   const port = state?.split("\n")[PORT_LINE];
   if (password === undefined || port === undefined)
     throw new CommandError(
-      `No database: set DATABASE_URL, or start Holdfast on ${dataDir} (npm start) and run this beside it.`,
+      `No database: set DATABASE_URL, or start Holdfast on ${dataDir} (npm start) and run this while it is running.`,
     );
   return `postgres://postgres:${password}@127.0.0.1:${port.trim()}/holdfast`;
 }
@@ -107,7 +106,7 @@ export async function configuredMasterKey({ keys, dataDir }: Config): Promise<Ma
   const kept = await readText(join(dataDir, "master.key"));
   if (kept === undefined)
     throw new CommandError(
-      "No master key: set MASTER_KEY or KMS_KEY_NAME to that of the running service, " +
+      "No master key: set MASTER_KEY or KMS_KEY_NAME as for the running service, " +
         "or DATA_DIR to its folder.",
     );
   return openMasterKey({ ...keys, master: Buffer.from(kept, "base64") });

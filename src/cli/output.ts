@@ -13,7 +13,7 @@ export class CommandError extends ExpectedFailure {
 export function wholeNumber(option: string, text: string, most: number): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < 1 || value > most)
-    throw new CommandError(`${option} takes a whole number from 1 to ${most}.`);
+    throw new CommandError(`${option} must be a whole number from 1 to ${most}.`);
   return value;
 }
 

@@ -19,7 +19,7 @@ import { addTransferCommands } from "./commands/transfer.ts";
 /** @returns the program with all commands, before it has parsed any arguments. */
 export function createProgram(): Command {
   const program = new Command("holdfast").description(
-    "Commands for those who run Holdfast. Settings come from the environment, as for the service.",
+    "Commands for operators of Holdfast. Settings come from the environment, as for the service.",
   );
   addDoctorCommand(program);
   addMigrateCommand(program);

@@ -28,7 +28,7 @@ export async function theUser(
   if (others.length > 0)
     throw new CommandError(
       `Users of ${found.map((one) => one.organization.name).join(", ")} have the e-mail address ${email}: ` +
-        "name one with --organization.",
+        "choose one with --organization.",
     );
   return first;
 }

@@ -16,7 +16,7 @@ export class ConfigError extends ExpectedFailure {
   readonly problems: string[];
 
   constructor(problems: string[]) {
-    super(`The settings cannot be used:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    super(`The settings are not valid:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
     this.name = "ConfigError";
     this.problems = problems;
   }
@@ -64,14 +64,13 @@ function contradictionsOf(given: SettingTexts): string[] {
 export function requireReal(config: Config): RealConfig {
   const { database, temporal, keys } = config;
   const problems: string[] = [];
-  if (database.url === undefined)
-    problems.push("DATABASE_URL is required (npm start brings a Postgres of its own)");
+  if (database.url === undefined) problems.push("DATABASE_URL is required (npm start runs its own Postgres)");
   else if (database.systemUrl === undefined)
-    problems.push("DATABASE_SYSTEM_URL is required (`holdfast migrate --create-logins` makes the logins)");
+    problems.push("DATABASE_SYSTEM_URL is required (`holdfast migrate --create-logins` creates the logins)");
   if (temporal.address === undefined)
-    problems.push("TEMPORAL_ADDRESS is required (npm start brings a Temporal of its own)");
+    problems.push("TEMPORAL_ADDRESS is required (npm start runs its own Temporal)");
   if (keys.master === undefined && keys.kmsKeyName === undefined)
-    problems.push("MASTER_KEY or KMS_KEY_NAME is required (npm start makes a key of its own)");
+    problems.push("MASTER_KEY or KMS_KEY_NAME is required (npm start creates its own key)");
   const { url, systemUrl } = database;
   if (url === undefined || systemUrl === undefined || temporal.address === undefined || problems.length > 0)
     throw new ConfigError(problems);

@@ -85,7 +85,7 @@ function putInto(
 ): { readonly url: string } | { readonly problem: string } {
   if (url.username === "") return { problem: `${name} needs a user in ${login}_URL` };
   if (url.password !== "" && decoded(url.password) !== password)
-    return { problem: `${name} is another password than that in ${login}_URL` };
+    return { problem: `${name} differs from the password in ${login}_URL` };
   url.password = encodeURIComponent(password);
   return { url: url.toString() };
 }

@@ -35,8 +35,8 @@ export function findUnknownSettings(
 /** Never shows the value: it may be a secret. */
 export function describeUnknownSetting({ name, nearest }: UnknownSetting): string {
   return nearest === undefined
-    ? `${name} is no setting of Holdfast, and is passed over`
-    : `${name} is no setting of Holdfast, and is passed over: did you mean ${nearest}?`;
+    ? `${name} is not a Holdfast setting and is ignored`
+    : `${name} is not a Holdfast setting and is ignored; did you mean ${nearest}?`;
 }
 
 function nearestOf(name: string, known: readonly string[]): string | undefined {

@@ -30,7 +30,7 @@ export async function startClaim({ db, client, log }: StartClaimDeps, claim: Cla
   if (released > 0)
     log.warn(
       { claim_id: claim.id, runs: released },
-      "a workflow had closed before its runs ended; they are queued again",
+      "a workflow closed before its runs ended; requeued them",
     );
 }
 

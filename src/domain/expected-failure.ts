@@ -94,7 +94,7 @@ function describeSystem(error: Error): string | undefined {
   if (!NOT_MIGRATED.has(code) || !("severity" in error)) return undefined;
   const reason = reasonOf(error);
   return (
-    `The database lacks migrations of this version, or this login lacks a right (${reason}): ` +
+    `The database lacks migrations of this version, or this login lacks a permission (${reason}): ` +
     "run `holdfast migrate` first."
   );
 }
@@ -102,7 +102,7 @@ function describeSystem(error: Error): string | undefined {
 function describeTemporal(error: Error): string | undefined {
   const namespace = NO_NAMESPACE.exec(error.message)?.[1];
   if (namespace !== undefined)
-    return `Temporal has no namespace ${namespace}: create it, or set TEMPORAL_NAMESPACE to one that it has.`;
+    return `Temporal has no namespace ${namespace}: create it, or set TEMPORAL_NAMESPACE to an existing one.`;
   const isAway =
     "details" in error && "code" in error && typeof error.code === "number" && TEMPORAL_AWAY.has(error.code);
   return isAway || error.name === "TransportError"

@@ -35,5 +35,5 @@ export function notFound(kind: ResourceKind): DomainError {
 
 /** The error for a version whose file was there. */
 export function versionNotKept(version: number): DomainError {
-  return new DomainError("version_not_kept", `The file of version ${version} is not kept any more.`);
+  return new DomainError("version_not_kept", `The file of version ${version} is no longer kept.`);
 }

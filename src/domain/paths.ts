@@ -14,16 +14,16 @@ const bytesOf = (text: string): number => encoder.encode(text).byteLength;
 
 /** @param path in Unicode NFC. @returns why it is not valid; null if it is. */
 export function pathFault(path: string): string | null {
-  if (bytesOf(path) > MAX_PATH_BYTES) return `a path has at most ${MAX_PATH_BYTES} bytes`;
-  if (path.startsWith("/")) return "a path does not begin with a slash";
-  if (path.includes("\\")) return "a path holds no backslash";
+  if (bytesOf(path) > MAX_PATH_BYTES) return `a path must have at most ${MAX_PATH_BYTES} bytes`;
+  if (path.startsWith("/")) return "a path must not start with a slash";
+  if (path.includes("\\")) return "a path must not contain a backslash";
   // oxlint-disable-next-line no-control-regex -- control characters are what is refused
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return "a path holds no control characters";
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(path)) return "a path must not contain control characters";
   const parts = path.split("/");
   if (parts.includes("") || parts.includes(".") || parts.includes(".."))
-    return "the parts of a path are neither empty nor . or ..";
+    return "the parts of a path must not be empty, . or ..";
   return parts.some((part) => bytesOf(part) > MAX_NAME_BYTES)
-    ? `each part of a path has at most ${MAX_NAME_BYTES} bytes`
+    ? `each part of a path must have at most ${MAX_NAME_BYTES} bytes`
     : null;
 }
 

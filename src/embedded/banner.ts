@@ -33,14 +33,14 @@ export function banner(options: BannerOptions): string {
     ...(options.demoKey === undefined ? [] : [`  demo key      ${options.demoKey}`]),
     ...(options.demoKey === undefined || !options.hasIssuer
       ? []
-      : [`  access token  ${tokenCommand(options.dataDir)}   (for endpoints that take no key)`]),
+      : [`  access token  ${tokenCommand(options.dataDir)}   (for endpoints that do not accept keys)`]),
     ...(options.metrics.length === 0 ? [] : [`  metrics       ${options.metrics.join("   ")}`]),
     `  data, logs    ${options.dataDir}`,
     ...(options.hasChatModel
       ? []
       : [
-          "  chat model    none configured: answers quote the best-matching sentences. " +
-            "Set OPENAI_API_KEY and CHAT_MODEL for one.",
+          "  chat model    not configured: answers quote the best-matching sentences. " +
+            "To use one, set OPENAI_API_KEY and CHAT_MODEL.",
         ]),
     ...(options.demoKey === undefined ? [] : demoCommands(options.address, options.demoKey)),
     "",

@@ -129,7 +129,7 @@ async function provision(
   const key = await demoKey(config.dataDir);
   const state = await readDemoState(config.dataDir);
   if (state.isProvisioned) return key;
-  progress("making the demo organization …");
+  progress("creating the demo organization …");
   await runProgram(["src/cli/main.ts", "provision", DEMO_FILE], { ...env, DEMO_API_KEY: key }, stop);
   await writeDemoState(config.dataDir, { ...state, isProvisioned: true });
   return key;
@@ -142,7 +142,7 @@ async function buildConsole({ config, inherited, stop, progress }: Session): Pro
   try {
     await runProgram(["scripts/console/main.ts", "--data-dir", config.dataDir], inherited, stop);
     const seconds = (Date.now() - startedAt) / 1_000;
-    if (Date.now() - startedAt > SHOWN_BUILD_MS) progress(`the console is built (${seconds.toFixed(1)} s)`);
+    if (Date.now() - startedAt > SHOWN_BUILD_MS) progress(`built the console in ${seconds.toFixed(1)} s`);
   } catch (error) {
     if (!stop.aborted) progress(`the console at /console could not be built: ${messageOf(error)}`);
   } finally {
@@ -171,7 +171,7 @@ async function sayIfEmpty({ stop, progress }: Session, env: NodeJS.ProcessEnv): 
 async function ingestOnce({ config, stop, progress }: Session, address: string, key: string): Promise<void> {
   const state = await readDemoState(config.dataDir);
   if (state.isComplete) return;
-  progress("taking in the demo documents …");
+  progress("processing the demo documents …");
   try {
     await ingestDemoDocuments({
       address,
@@ -182,6 +182,6 @@ async function ingestOnce({ config, stop, progress }: Session, address: string, 
       onProgress: progress,
     });
   } catch (error) {
-    progress(`the demo documents could not be taken in (${messageOf(error)}); the next start tries again`);
+    progress(`could not process the demo documents (${messageOf(error)}); the next start tries again`);
   }
 }

@@ -66,7 +66,7 @@ async function request<T>(
     headers: { authorization: `Bearer ${key}`, ...init.headers },
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).catch((error: unknown) => {
-    throw new Error(`${url} does not answer. Is the service running? Start it with: npm start`, {
+    throw new Error(`${url} is not responding. Is the service running? Start it with: npm start`, {
       cause: error,
     });
   });
@@ -107,7 +107,9 @@ async function drawCitedPage(
 
 async function assertFile(file: string): Promise<void> {
   const found = await stat(file).catch((error: unknown) => {
-    throw new Error(`${file} cannot be read: there is no such file, or it is not yours.`, { cause: error });
+    throw new Error(`Cannot read ${file}: it does not exist, or you have no permission to read it.`, {
+      cause: error,
+    });
   });
   if (found.isDirectory())
     throw new Error(`${file} is a folder. The demo takes one file: npm run demo -- FILE QUESTION`);
@@ -132,7 +134,7 @@ async function watch(settings: Settings, id: string): Promise<DocumentState> {
     if (["completed", "failed", "cancelled"].includes(status)) return document;
     await new Promise((resume) => setTimeout(resume, POLL_MS));
   }
-  throw new Error("the document did not end in time; look at its workflow in the Temporal UI");
+  throw new Error("the document was not processed in time; check its workflow in the Temporal UI");
 }
 
 function excerpt(text: string): string {
@@ -176,7 +178,7 @@ async function main(): Promise<void> {
   const document = await uploadFile(settings, file);
   say(`   201, document ${document.id}`);
 
-  say("2. The pipeline takes it, as a workflow in Temporal");
+  say("2. The pipeline processes it, as a workflow in Temporal");
   const { processing_state: state } = await watch(settings, document.id);
   if (state.error) throw new Error(`the run failed: ${state.error.code}: ${state.error.message}`);
   say(`   ${state.chunk_count} chunks`);
@@ -189,7 +191,7 @@ async function main(): Promise<void> {
   });
   for (const hit of found.results) showHit(hit);
 
-  say("4. An agent answers, with its sources");
+  say("4. An agent answers with its sources");
   const answer = await post<ChatAnswer>(settings, "/v1/chat/completions", {
     model: AGENT,
     messages: [{ role: "user", content: question }],
@@ -202,9 +204,9 @@ async function main(): Promise<void> {
         (quote === undefined ? "" : `: “${excerpt(quote)}”`),
     );
 
-  say("5. The page that it cites, with the words highlighted");
+  say("5. The cited page, with the quoted words highlighted");
   const picture = await drawCitedPage(settings, citations);
-  say(`   ${picture ?? "no source has pages: cite a PDF to see one"}`);
+  say(`   ${picture ?? "no source has pages; ask about a PDF to see one"}`);
 }
 
 try {

@@ -70,14 +70,13 @@ export async function assertPortFree(variable: string, port: number, host: strin
   if (problem === "EADDRINUSE")
     throw new StartError(
       `Port ${port} on ${host} is in use. ` +
-        `Stop what listens there, or choose another: ${variable}=${port + 1} npm start`,
+        `Stop the program using it, or choose another: ${variable}=${port + 1} npm start`,
     );
   if (problem === "EACCES")
     throw new StartError(
-      `Port ${port} may not be listened on by this user. ` +
-        `Choose one above 1023, e.g. ${variable}=8080 npm start`,
+      `This user cannot listen on port ${port}. ` + `Choose one above 1023, e.g. ${variable}=8080 npm start`,
     );
-  throw new StartError(`${host}:${port} cannot be listened on (${problem}). Check HOST and ${variable}.`);
+  throw new StartError(`Cannot listen on ${host}:${port} (${problem}). Check HOST and ${variable}.`);
 }
 
 /** A setting and the port it names; undefined if nothing is to listen. */
@@ -91,7 +90,7 @@ export async function assertPortsFree(wanted: readonly Wanted[], host: string): 
     const other = seen.get(port);
     if (other !== undefined)
       throw new StartError(
-        `${variable} is ${port}, and so is ${other}. Each needs a port of its own: set ${variable}.`,
+        `${variable} and ${other} are both ${port}. Each needs its own port: set ${variable}.`,
       );
     seen.set(port, variable);
     await assertPortFree(variable, port, host);

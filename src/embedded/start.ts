@@ -45,13 +45,13 @@ async function main(): Promise<void> {
     onGiveUp(why, name, isHopeless) {
       const known = `${why}. Its log is in ${config.dataDir}/logs.`;
       if (isDev && (name === "api" || name === "worker"))
-        progress(`${known} It starts again with the next edit.`);
+        progress(`${known} It restarts with the next edit.`);
       else stop.abort(isHopeless ? new HopelessStartError(known) : new StartError(known));
     },
   });
   listenForSignals(stop, supervisor);
   watchStarter((name) => {
-    progress(`${name} is gone: stopping …`);
+    progress(`${name} has stopped: stopping …`);
     stop.abort();
   });
   const stopped = aborted(stop.signal);

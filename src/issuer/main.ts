@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   const { environment, dataDir } = config;
   if (environment === "production")
     throw new Error(
-      "The development issuer gives whoever has its data folder a token of any user; " +
+      "The development issuer gives anyone with access to its data folder a token for any user; " +
         "it does not run in production. Set OIDC_ISSUER and OIDC_AUDIENCE to a real one.",
     );
   const port = Number(process.argv[2] ?? "0");

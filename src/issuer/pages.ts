@@ -12,31 +12,39 @@ const MAX_SECRET = 200;
 const TEXTS = {
   en: {
     title: "Who are you?",
-    text: "The development issuer of this Holdfast believes everybody who has its secret. It runs on this machine alone, and never in production.",
+    text:
+      "This is the development issuer of this Holdfast. Anyone who has its secret can sign in as " +
+      "anyone. It runs only on this machine, and never in production.",
     program:
-      "A program on this machine asks to act for the person whom you pick. Pick nobody if you have not just told one to sign in. It waits at",
-    secretTitle: "Which Holdfast is yours?",
+      "A program on this machine asks to act for the person whom you pick. Pick nobody if you " +
+      "have not just told one to sign in. It waits at",
+    secretTitle: "Unlock the development issuer",
     secretText:
-      "Open the console by the link that npm start prints, or enter the secret that is in the file issuer-secret of its data folder.",
+      "Open the console by the link that npm start prints, or enter the secret that is in the " +
+      "file issuer-secret of its data folder.",
     secret: "Secret",
     go: "Continue",
     wrong: "That is not the secret of this data folder.",
     search: "Search",
     find: "Name, address or organization",
     operator: "as an operator (role operators)",
-    nobody: "There is nobody. Add people by provisioning, or in the console.",
-    unavailable: "The people cannot be listed: the database does not answer. Reload the page in a moment.",
-    more: "These are the first 100.",
+    nobody: "No people yet. Add some by provisioning or in the console.",
+    unavailable: "The database is not responding, so people cannot be listed. Reload the page in a moment.",
+    more: "Showing the first 100.",
     signOut: "Sign out",
   },
   de: {
     title: "Wer sind Sie?",
-    text: "Der Entwicklungs-Aussteller dieses Holdfast glaubt jedem, der sein Geheimnis hat. Er läuft nur auf diesem Rechner und nie im Betrieb.",
+    text:
+      "Der Entwicklungs-Aussteller dieses Holdfast glaubt jedem, der sein Geheimnis hat. Er läuft " +
+      "nur auf diesem Rechner und nie im Betrieb.",
     program:
-      "Ein Programm auf diesem Rechner will für die Person handeln, die Sie wählen. Wählen Sie niemanden, wenn Sie nicht eben eines angemeldet haben. Es wartet unter",
+      "Ein Programm auf diesem Rechner will für die Person handeln, die Sie wählen. Wählen Sie " +
+      "niemanden, wenn Sie nicht eben eines angemeldet haben. Es wartet unter",
     secretTitle: "Welches Holdfast ist Ihres?",
     secretText:
-      "Öffnen Sie die Konsole mit dem Link, den npm start ausgibt, oder geben Sie das Geheimnis aus der Datei issuer-secret im Datenordner ein.",
+      "Öffnen Sie die Konsole mit dem Link, den npm start ausgibt, oder geben Sie das Geheimnis " +
+      "aus der Datei issuer-secret im Datenordner ein.",
     secret: "Geheimnis",
     go: "Weiter",
     wrong: "Das ist nicht das Geheimnis dieses Datenordners.",

@@ -44,7 +44,7 @@ export async function answerSignIn(
 function refuse(response: ServerResponse, error: unknown): void {
   const reason = error instanceof Error ? error.message : "";
   response.writeHead(400, { "content-type": "text/plain; charset=utf-8" });
-  response.end(`This sign-in is over: begin it again. (${reason})\n`);
+  response.end(`This sign-in has ended. Start again. (${reason})\n`);
 }
 
 /** Where the program waits that is not the console; it may be anybody's on this machine. */
@@ -60,7 +60,7 @@ async function finish(
 ): Promise<void> {
   const form = await readForm(request);
   const person = await people.find(form.get("person") ?? "");
-  if (person === undefined) throw new Error("there is no such person any more");
+  if (person === undefined) throw new Error("this person no longer exists");
   const amr = form.get("operator") === "yes" ? [AS_OPERATOR] : [];
   const login = { accountId: person.subject, amr, remember: true };
   await provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false });

@@ -34,13 +34,13 @@ export function measureDurability(
       }));
   metrics.gauge({
     name: "holdfast_task_queue_backlog",
-    help: "Tasks that wait in a Temporal task queue, as the server estimates.",
+    help: "Tasks waiting in a Temporal task queue, as estimated by the server.",
     labels: ["queue", "type"],
     read: backlog((one) => one.count),
   });
   metrics.gauge({
     name: "holdfast_task_queue_backlog_age_seconds",
-    help: "Age of the oldest task that waits in a Temporal task queue.",
+    help: "Age of the oldest task waiting in a Temporal task queue.",
     labels: ["queue", "type"],
     read: backlog((one) => one.ageSeconds),
   });
@@ -48,15 +48,13 @@ export function measureDurability(
     (await readQueue(db.system)).map((one) => ({ labels: { state: one.state }, value: one[value] }));
   metrics.gauge({
     name: "holdfast_runs",
-    help:
-      "Runs of the pipeline that have not ended, by where they stand: " +
-      "queued, at work, or what they wait for.",
+    help: "Pipeline runs that have not ended, by state: " + "queued, at work, or what they wait for.",
     labels: ["state"],
     read: queue("runs"),
   });
   metrics.gauge({
     name: "holdfast_oldest_run_seconds",
-    help: "Age of the oldest run that has not ended, by where it stands.",
+    help: "Age of the oldest pipeline run that has not ended, by state.",
     labels: ["state"],
     read: queue("oldest_seconds"),
   });
@@ -73,7 +71,7 @@ export function measureDurability(
   });
   metrics.gauge({
     name: "holdfast_orphans",
-    help: "What belongs to nothing, or is not whole, as of the last count; each must be 0.",
+    help: "Orphaned or incomplete items found by the last count; each must be 0.",
     labels: ["kind"],
     read: () => orphans,
   });
@@ -88,13 +86,15 @@ export function measureDurability(
 function measureStored(metrics: Metrics, db: Database): void {
   metrics.gauge({
     name: "holdfast_response_bytes",
-    help: "Sealed bytes of stored responses, of all organizations.",
+    help: "Encrypted bytes of stored responses, across all organizations.",
     labels: [],
     read: async () => [{ labels: {}, value: await countResponseBytes(db.system) }],
   });
   metrics.gauge({
     name: "holdfast_chat_turns_waiting",
-    help: "Chat turns that ended while Temporal was away and wait in Postgres for a workflow, of all processes.",
+    help:
+      "Chat turns that ended while Temporal was down and wait in Postgres for a workflow, across " +
+      "all processes.",
     labels: [],
     read: async () => [{ labels: {}, value: await countWaitingTurns(db) }],
   });

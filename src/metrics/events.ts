@@ -9,19 +9,21 @@ export function measureEvents(metrics: Metrics, db: Pick<Database, "system">): v
   ];
   metrics.gauge({
     name: "holdfast_oldest_unplaced_event_seconds",
-    help: "Age of the oldest event that has no position yet, so that no reader sees it; 0 if there is none.",
+    help:
+      "Age of the oldest event that has no position yet and is therefore invisible to readers; 0 " +
+      "if there is none.",
     labels: [],
     read: age(() => readOldestUnplaced(db.system)),
   });
   metrics.gauge({
     name: "holdfast_webhook_oldest_due_seconds",
-    help: "How long the first due delivery to an active endpoint has been due; 0 if none is.",
+    help: "Time since the oldest pending delivery to an active endpoint became due; 0 if there is none.",
     labels: [],
     read: age(() => readOldestDue(db.system)),
   });
   metrics.gauge({
     name: "holdfast_webhooks",
-    help: "Endpoints that events are delivered to, by status and by the reason for it.",
+    help: "Webhook endpoints, by status and reason.",
     labels: ["status", "reason"],
     read: async () =>
       (await countWebhooksByStatus(db.system)).map(({ status, reason, webhooks }) => ({

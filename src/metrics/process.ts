@@ -18,7 +18,7 @@ export interface EventSeatCounts {
 export function measureEventStreams(metrics: Metrics, seats: EventSeatCounts): void {
   metrics.gauge({
     name: "holdfast_event_streams",
-    help: "Streams of events, and requests that wait for events, that this process holds.",
+    help: "Event streams and requests waiting for events, held by this process.",
     labels: ["kind"],
     read: () => Object.entries(seats.counts()).map(([kind, value]) => ({ labels: { kind }, value })),
   });
@@ -32,7 +32,7 @@ export interface FileSeatCounts {
 export function measureFileSeats(metrics: Metrics, seats: FileSeatCounts): void {
   metrics.gauge({
     name: "holdfast_file_seats",
-    help: "Pages and files of requests for responses that callers of this process wait for or that are being read.",
+    help: "Pages and files of requests that are waiting or being read in this process.",
     labels: ["kind"],
     read: () => Object.entries(seats.counts()).map(([kind, value]) => ({ labels: { kind }, value })),
   });
@@ -41,7 +41,7 @@ export function measureFileSeats(metrics: Metrics, seats: FileSeatCounts): void 
 export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCounts | undefined): void {
   metrics.gauge({
     name: "holdfast_pool_connections",
-    help: "Database connections of this process, by pool: in use, idle, and the most there may be.",
+    help: "Database connections of this process, by pool: in use, idle, and the maximum.",
     labels: ["pool", "state"],
     read: () =>
       [...db.pools].flatMap(([pool, { totalCount, idleCount, options }]): Sample[] => [
@@ -52,20 +52,20 @@ export function measureProcess(metrics: Metrics, db: Database, chat: OpenTurnCou
   });
   metrics.gauge({
     name: "holdfast_pool_waiting",
-    help: "Callers that wait for a database connection.",
+    help: "Callers waiting for a database connection.",
     labels: ["pool"],
     read: () => [...db.pools].map(([pool, { waitingCount }]) => ({ labels: { pool }, value: waitingCount })),
   });
   metrics.gauge({
     name: "holdfast_starved_ratio",
-    help: "The share of the last minute in which this process had no processor while it wanted one.",
+    help: "Share of the last minute in which this process was waiting for CPU time.",
     labels: [],
     read: () => [{ labels: {}, value: starvedShare(STARVED_WINDOW_MS) }],
   });
   if (chat === undefined) return;
   metrics.gauge({
     name: "holdfast_chat_turns_open",
-    help: "Chat turns that this process holds: those that answer, and those whose books are not closed yet.",
+    help: "Open chat turns of this process: those still answering, and those still being recorded.",
     labels: ["state"],
     read() {
       const { open, ended } = chat.counts();

@@ -26,7 +26,7 @@ export const source: Parser = {
     const cells = input.fileType === "JSON" ? notebookCells(text) : undefined;
     if (cells === undefined) writeFile(writer, text, input);
     else cells.forEach((cell, index) => writeCell(writer, cell, { element: `cell[${index + 1}]` }));
-    if (writer.units.length === 0) throw new DomainError("no_text", "The file holds no text.");
+    if (writer.units.length === 0) throw new DomainError("no_text", "The file contains no text.");
     return { parser_name: source.name, units: writer.units, page_count: null, metadata: {}, warnings: [] };
   },
 };

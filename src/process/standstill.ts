@@ -125,7 +125,7 @@ export function stoodStill(ms: number): boolean {
 
 /** What is thrown when time ran out because this service stood still, instead of an outage. */
 export function starvedError(cause?: unknown): DomainError {
-  return new DomainError("starved", "This service has too little processor time.", {
+  return new DomainError("starved", "This service does not have enough CPU time.", {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
     cause,
   });

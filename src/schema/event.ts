@@ -13,12 +13,12 @@ export const Event = z
   .object({
     id: EventId,
     type: field.text(
-      "What happened. Later versions add types, so that clients should pass over those that they do not know",
+      "The event type. Later versions add types, so clients should ignore unknown ones",
       "document.completed",
     ),
     occurred_at: Timestamp,
     organization_id: OrganizationId,
-    space_id: SpaceId.nullable().describe("Null for what is in no space"),
+    space_id: SpaceId.nullable().describe("Null if it is not in a space"),
     resource: z
       .object({
         type: field.text("The kind of resource", "document"),
@@ -97,12 +97,12 @@ export const EventPage = z
   .object({
     items: z.array(Event).describe("The events after the cursor, in the order of the log"),
     next_cursor: Cursor,
-    has_more: z.boolean().describe("Whether the log goes on after `next_cursor`"),
+    has_more: z.boolean().describe("Whether there are more events after `next_cursor`"),
   })
   .meta({ id: "EventPage" });
 
 const errorFields = {
-  detail: field.text("The same as `error.message`", "The events after this cursor are not kept any more."),
+  detail: field.text("The same as `error.message`", "The events after this cursor are no longer kept."),
   error: ErrorObject.describe("The same failure, as OpenAI's clients read it"),
   code: field.text("The same as `error.code`", "cursor_expired"),
   oldest: Cursor.describe("The oldest cursor that can be gone on from"),

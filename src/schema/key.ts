@@ -158,7 +158,7 @@ export const ApiKeyRoll = z
       .default(DEFAULT_OVERLAP_SECONDS)
       .meta({
         description:
-          "For how many seconds the text of before is accepted too, at most until the key would have expired. " +
+          "For how many seconds the previous key is also accepted, at most until the key would have expired. " +
           "Rolling again ends it",
         example: 3_600,
       }),

@@ -20,9 +20,7 @@ export const Me = z
         }),
       })
       .describe("The caller's organization"),
-    private_space_id: SpaceId.nullable().describe(
-      "The space that the caller alone reaches; null if there is none",
-    ),
+    private_space_id: SpaceId.nullable().describe("The caller's private space; null if there is none"),
     auth_method: z.enum(["api_key", "jwt"]).meta({
       description: "How this request was authenticated",
       example: "jwt",

@@ -37,8 +37,8 @@ const lifetime = (description: string) =>
 const lifetimes = {
   max_key_lifetime_seconds: lifetime("The longest that a new API key may live, in seconds; null is no bound"),
   default_key_lifetime_seconds: lifetime(
-    "How many seconds a new API key lives for which nothing is asked, never longer than the maximum; " +
-      "null is the maximum, or no end",
+    "How many seconds a new API key lives for which nothing is asked, never longer than the " +
+      "maximum; null is the maximum, or no end",
   ),
 };
 
@@ -90,16 +90,16 @@ export const AuditRow = z
         name: field.nullableText("The name that the user has now; null if there is none", "Ada Example"),
       })
       .nullable()
-      .describe("The user who asked for it; null: the service or its operator did it"),
+      .describe("The user who requested it; null: the service or its operator did it"),
     auth_method: z.enum(["api_key", "jwt", "system"]).meta({
       description: "How the actor was authenticated; `system`: the service or its operator",
       example: "jwt",
     }),
     api_key_id: ApiKeyId.nullable().describe("The API key that was used; null: none was"),
     action: field.text("What was done: a kind of resource, a colon and a verb", "documents:create"),
-    resource_type: field.text("The kind of what it was done to", "document"),
+    resource_type: field.text("The type of the affected resource", "document"),
     resource_id: field.nullableText(
-      "The id of what it was done to; null if it has none",
+      "The id of the affected resource; null if it has none",
       "01900000-0000-7000-8000-000000000030",
     ),
     space_id: SpaceId.nullable().describe("The space it is in; null: it is in none"),
@@ -121,15 +121,15 @@ export const AuditRow = z
       .min(1)
       .meta({
         description:
-          "How many requests the row stands for. Refused ones of the same key, route and code are one row a minute; " +
-          "it names the first of them",
+          "How many requests the row stands for. Refused ones of the same key, route and code are " +
+          "one row a minute; it names the first of them",
         example: 1,
       }),
     target: z
       .object({
-        type: field.text("The kind of what was made", "document"),
+        type: field.text("The type of the created resource", "document"),
         id: Uuid.meta({
-          description: "The id of what was made",
+          description: "The id of the created resource",
           example: "01900000-0000-7000-8000-000000000030",
         }),
         space_id: SpaceId,
@@ -202,7 +202,7 @@ export const AuditQuery = z.object({
 const UsageRow = z
   .object({
     day: z.string().meta({ format: "date", description: "The day in UTC", example: "2026-01-31" }),
-    user_id: UserId.nullable().describe("Who used it; null: not known any more"),
+    user_id: UserId.nullable().describe("Who used it; null: no longer known"),
     api_key_id: ApiKeyId.nullable().describe("With which API key; null: with an access token"),
     agent_id: AgentId.nullable().describe(
       "The agent of the turns; null for documents and for searches that the model reranked",

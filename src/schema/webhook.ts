@@ -24,8 +24,8 @@ const Url = z
   .max(MAX_URL_CHARACTERS)
   .meta({
     description:
-      "Where events are sent by POST: https, at a public address, without credentials and fragment. " +
-      "Deliveries follow no redirect",
+      "Where events are sent by POST: https, at a public address, without credentials and " +
+      "fragment. Deliveries follow no redirect",
     example: EXAMPLE_URL,
   });
 const Types = EventTypes.meta({
@@ -41,8 +41,8 @@ export const Webhook = z
   .object({
     id: WebhookId,
     space_id: SpaceId.nullable().describe(
-      "The space whose events it gets; null: those of the organization that its maker sees, without " +
-        "private spaces",
+      "The space whose events it gets; null: those of the organization that its maker sees, " +
+        "without private spaces",
     ),
     url: field.text("Where events are sent by POST", EXAMPLE_URL),
     types: z.array(z.string()).meta({
@@ -63,8 +63,8 @@ export const Webhook = z
       .nullable()
       .meta({
         description:
-          "Why it is not active: `by_user`; `reach_lost`: its maker left, or lost the role that it needs; " +
-          "`failing`: no attempt succeeded for three days; `gone`: it answered 410",
+          "Why it is not active: `by_user`; `reach_lost`: its maker left, or lost the role that it " +
+          "needs; `failing`: no attempt succeeded for three days; `gone`: it answered 410",
         example: null,
       }),
     status_changed_at: Timestamp,
@@ -76,7 +76,7 @@ export const Webhook = z
       description: "Until when the secret before the last roll signs too; null: it does not",
       example: null,
     }),
-    created_by: UserId.describe("Its maker, whose rights bound what it gets"),
+    created_by: UserId.describe("Its creator, whose permissions limit what it receives"),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -136,7 +136,7 @@ export const WebhookTest = z
 export const WebhookSecretRoll = z
   .strictObject({
     overlap_seconds: z.int().min(0).max(MAX_OVERLAP_SECONDS).default(DEFAULT_SECRET_OVERLAP_SECONDS).meta({
-      description: "For how many seconds the secret of before signs too. Rolling again ends it",
+      description: "For how many seconds the previous secret also signs. Rolling again ends it",
       example: 3_600,
     }),
   })
@@ -152,8 +152,9 @@ export const WebhookDelivery = z
     event_type: field.nullableText("The event's type; null like `event_id`", "document.completed"),
     status: z.enum(DELIVERY_STATUSES).meta({
       description:
-        "`pending`: it is tried, or tried again; `delivered`: answered by 2xx; `failed`: given up; " +
-        "`skipped`: not sent, since its maker may not see the event any more or it was not kept for so long",
+        "`pending`: it is tried, or tried again; `delivered`: answered by 2xx; `failed`: given " +
+        "up; `skipped`: not sent, because its creator can no longer see the event or the event " +
+        "is no longer kept",
       example: "delivered",
     }),
     attempts: field.integer("Requests that were made so far", 1),

@@ -49,7 +49,7 @@ export function openArchive(folder: string, key: Uint8Array): Archive {
       const sealed = await readIfThere(pathOf(name));
       // A folder without its manifest is probably not mounted: the part may still exist.
       if (sealed === undefined && !(await exists(join(folder, MANIFEST))))
-        throw new DomainError("storage_unavailable", `The archive's folder ${folder} is not there.`);
+        throw new DomainError("storage_unavailable", `The archive's folder ${folder} does not exist.`);
       if (sealed === undefined || createHash("sha256").update(sealed).digest("hex") !== name)
         throw new DomainError("corrupt", `The archive's part ${name} is missing or was changed.`);
       return unzip(open(secret, sealed, name), { maxOutputLength: MAX_PART_BYTES });
@@ -64,7 +64,7 @@ export async function readManifest(folder: string): Promise<unknown> {
   if (text === undefined)
     throw new DomainError(
       "not_found",
-      `There is no ${MANIFEST} in ${folder}: no archive, or an export that has not ended.`,
+      `There is no ${MANIFEST} in ${folder}: it is not an archive, or its export has not finished.`,
     );
   return JSON.parse(text.toString("utf8")) as unknown;
 }
@@ -92,7 +92,7 @@ function open(key: KeyObject, sealed: Buffer, name: string): Buffer {
     }).setAuthTag(sealed.subarray(-TAG_BYTES));
     return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
   } catch (error) {
-    throw new DomainError("corrupt", `The archive's part ${name} is sealed by another key.`, {
+    throw new DomainError("corrupt", `The archive's part ${name} is encrypted with another key.`, {
       cause: error,
     });
   }

@@ -67,7 +67,8 @@ export function watchDisk({ folders, floorBytes, ask = statfs }: DiskSettings): 
 export function insufficientStorage(cause?: unknown): DomainError {
   return new DomainError(
     "insufficient_storage",
-    "There is too little free disk space; what is stored can be read, and more is taken once there is room.",
+    "There is too little free disk space. Stored data can be read; uploads are accepted again " +
+      "once there is room.",
     {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
       cause,

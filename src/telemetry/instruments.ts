@@ -18,26 +18,26 @@ function counter<Label extends string>(name: string, help: string, labels: reado
 /** `status` is a class such as `2xx`, or `closed` if the client left before the answer was sent. */
 export const httpRequests = histogram(
   "holdfast_http_request_duration_seconds",
-  "Time from a request to the end of its answer, by the route's pattern.",
+  "Time from a request to the end of its response, by route pattern.",
   ["route", "method", "status"],
 );
 
 export const rateLimited = counter(
   "holdfast_rate_limited_total",
-  "Requests refused by a rate limit, by the budget that was used up.",
+  "Requests refused by a rate limit, by exhausted budget.",
   ["budget"],
 );
 
 /** `tool` is empty for other methods than `tools/call`; `outcome` is ok, tool_error, error or cancelled. */
 export const mcpRequests = counter(
   "holdfast_mcp_requests_total",
-  "Requests of the Model Context Protocol, by method and tool.",
+  "Model Context Protocol requests, by method and tool.",
   ["method", "tool", "outcome"],
 );
 
 export const ambiguousLogins = counter(
   "holdfast_ambiguous_logins_total",
-  "First logins refused because users of several organizations have their verified e-mail address.",
+  "First logins refused because several organizations have a user with the verified e-mail address.",
   [],
 );
 
@@ -50,34 +50,34 @@ export const pipelineStages = histogram(
 
 export const pipelineOutcomes = counter(
   "holdfast_pipeline_outcomes_total",
-  "What became of documents in an attempt: published, or what they failed of or wait for, by error code.",
+  "Outcomes of documents per attempt: published, failed or waiting, by error code.",
   ["outcome", "code"],
 );
 
 /** `code` is `internal` if nobody expected the failure; `last` is `true` if Temporal tries no more. */
 export const activityFailures = counter(
   "holdfast_activity_failures_total",
-  "Failed attempts of activities, by activity and error code; the log has each with its cause.",
+  "Failed activity attempts, by activity and error code; the log has the cause of each.",
   ["activity", "code", "last"],
 );
 
 /** `outcome` is `ok` or an error code. */
 export const shownPages = histogram(
   "holdfast_page_duration_seconds",
-  "Time to make the picture of a page, or to read the sizes of pages, that no cache has.",
+  "Time to render a page or read page sizes when they are not cached.",
   ["outcome"],
 );
 
 export const searchStages = histogram(
   "holdfast_search_stage_duration_seconds",
-  "Time of one stage of a search.",
+  "Duration of one search stage.",
   ["stage"],
 );
 
 /** `outcome` is `ok`, an error code (`provider_rate_limited`: a 429), or `aborted` if nobody waited. */
 export const providerCalls = histogram(
   "holdfast_provider_call_duration_seconds",
-  "Time of one call of a model, to the end of its answer.",
+  "Duration of one model call, to the end of its response.",
   ["operation", "outcome"],
 );
 
@@ -89,34 +89,30 @@ export const providerFirstEvent = histogram(
 
 export const providerTokens = counter(
   "holdfast_provider_tokens_total",
-  "Tokens as model providers counted them.",
+  "Tokens as counted by model providers.",
   ["operation", "direction"],
 );
 
 /** `reason` is `rejected` (a 400, 413 or 422 of the provider) or `unusable` (an answer of no use). */
 export const refusedTexts = counter(
   "holdfast_provider_refused_texts_total",
-  "Texts that a provider refuses while it takes others.",
+  "Texts rejected by a provider that accepts others.",
   ["operation", "reason"],
 );
 
 export const cacheLookups = counter(
   "holdfast_cache_lookups_total",
-  "Look-ups of what was embedded before, of questions and of chunks, and of pages that were shown before.",
+  "Cache look-ups of embedded questions and chunks, and of rendered pages.",
   ["cache", "result"],
 );
 
-export const poolWaits = histogram(
-  "holdfast_pool_wait_seconds",
-  "Time until a database connection was had.",
-  ["pool"],
-);
+export const poolWaits = histogram("holdfast_pool_wait_seconds", "Time to get a database connection.", [
+  "pool",
+]);
 
-export const chatTurns = histogram(
-  "holdfast_chat_turn_duration_seconds",
-  "Time of a chat turn, from its beginning to its end.",
-  ["status"],
-);
+export const chatTurns = histogram("holdfast_chat_turn_duration_seconds", "Duration of a chat turn.", [
+  "status",
+]);
 
 /**
  * `outcome` is `delivered`, or why not: the class of the answer's status such as `status_5xx`, `redirect`,
@@ -124,38 +120,34 @@ export const chatTurns = histogram(
  */
 export const webhookAttempts = histogram(
   "holdfast_webhook_attempt_duration_seconds",
-  "Time of one attempt to deliver an event to a webhook.",
+  "Duration of one attempt to deliver an event to a webhook.",
   ["outcome"],
 );
 
 export const eventDelays = histogram(
   "holdfast_event_delay_seconds",
-  "Time from a change to its event on a stream that waited for it.",
+  "Time from a change until a waiting stream gets its event.",
   [],
 );
 
 export const logLinesDropped = counter(
   "holdfast_log_lines_dropped_total",
-  "Lines of the log that could not be written, as on a disk that is full.",
+  "Log lines that could not be written, for example because the disk is full.",
   [],
 );
 
 /** `what` is the kind of payload; `reason` is `unsealed`, `moved`, `damaged` or `key_gone`. */
 export const refusedPayloads = counter(
   "holdfast_refused_payloads_total",
-  "Payloads from Temporal that were not sealed for where they were found.",
+  "Payloads from Temporal that were not encrypted for the place where they were found.",
   ["what", "reason"],
 );
 
-export const receiptsIssued = counter(
-  "holdfast_receipts_issued_total",
-  "Receipts of citations that were signed.",
-  [],
-);
+export const receiptsIssued = counter("holdfast_receipts_issued_total", "Citation receipts signed.", []);
 
 /** `status` is what was answered: `same`, `superseded`, `deleted`, `not_reachable` or `invalid`. */
 export const receiptsVerified = counter(
   "holdfast_receipts_verified_total",
-  "Receipts that a caller had checked, by what was found.",
+  "Receipts verified for callers, by result.",
   ["status"],
 );

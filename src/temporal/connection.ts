@@ -57,10 +57,7 @@ export async function connectWorkers(
       return connection;
     } catch (error) {
       if (!isWaiting)
-        log.warn(
-          { address, reason: firstLine(error) },
-          "waits for Temporal, which cannot be reached; it is tried again each second",
-        );
+        log.warn({ address, reason: firstLine(error) }, "cannot reach Temporal; retrying every second");
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, 1_000);
         const stopWaiting = (): void => {

@@ -13,7 +13,7 @@ export interface AttemptIds {
 
 /** Fails the attempt as lost. Does nothing if it has ended already. @throws what the client throws */
 export async function reportLostAttempt(client: Client, attempt: AttemptIds): Promise<void> {
-  const failure = ApplicationFailure.nonRetryable("The process that had this in hand died.", PROCESS_LOST);
+  const failure = ApplicationFailure.nonRetryable("The process working on this stopped.", PROCESS_LOST);
   try {
     await withDeadline(client, () => client.activity.fail(attempt, failure));
   } catch (error) {

@@ -69,7 +69,7 @@ export async function serveHealth({
   await new Promise<void>((resolve, reject) =>
     server.once("error", reject).listen({ port, host }, resolve),
   ).catch((error: NodeJS.ErrnoException) => {
-    throw new ExpectedFailure(`HEALTH_PORT cannot be listened on: ${error.code ?? error.message}`, error);
+    throw new ExpectedFailure(`Cannot listen on HEALTH_PORT: ${error.code ?? error.message}`, error);
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   const running = worker.run();
   stop.started();
   const pulse = setInterval(() => void report("alive"), PAUSES.isolationPulse);
-  deps.log.info("suspected documents are worked on alone");
+  deps.log.info("processing suspected documents in isolation");
 
   await Promise.race([running, aborted(stop.signal)]);
   if (worker.getState() === "RUNNING") worker.shutdown();

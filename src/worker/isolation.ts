@@ -64,7 +64,7 @@ export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Iso
       const report = (): void => {
         if (current !== null)
           reportLost(current).catch((error: unknown) =>
-            log.warn({ err: error }, "Temporal could not be told of a lost attempt"),
+            log.warn({ err: error }, "a lost attempt could not be reported to Temporal"),
           );
       };
       // Its last message may not have arrived yet.
@@ -83,7 +83,7 @@ export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Iso
       child?.kill("SIGKILL");
   };
   const rounds = every(PAUSES.sweep, round, (error) =>
-    log.warn({ err: error }, "suspected documents could not be looked for"),
+    log.warn({ err: error }, "could not check for suspected documents"),
   );
   return {
     async stop() {

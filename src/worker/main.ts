@@ -95,7 +95,7 @@ async function enter({ config, db, log }: WorkerDeps): Promise<() => Promise<voi
       identity: processIdentity(),
       queues: config.worker.queues,
     },
-    (error) => log.warn({ err: error }, "that this process runs could not be written"),
+    (error) => log.warn({ err: error }, "the liveness of this process could not be recorded"),
   );
 }
 
@@ -164,11 +164,11 @@ async function work(deps: WorkerDeps, stop: ProcessStop, coreMetrics: CoreMetric
       (error) => log.warn({ err: error }, "a dispatcher round failed"),
     ),
     every(PAUSES.sweep, createTurnSweeper({ db, client: deps.temporal }), (error) =>
-      log.warn({ err: error }, "a round over lost chat turns failed"),
+      log.warn({ err: error }, "checking for lost chat turns failed"),
     ),
     // A Temporal whose database was replaced has lost both.
     every(PREPARE_MS, prepare, (error) =>
-      log.warn({ err: error }, "search attributes and schedules could not be looked after"),
+      log.warn({ err: error }, "search attributes and schedules could not be maintained"),
     ),
   ];
   const leave = await enter(deps);

@@ -111,7 +111,7 @@ test("work that ends because its client left is no failure in the log, and has n
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   await expect.poll(lines).toHaveLength(2);
   expect(new Set(lines().map(({ msg }) => msg))).toEqual(
-    new Set(["request", "a client left before it had its answer"]),
+    new Set(["request", "a client disconnected before its response"]),
   );
   const [left] = lines().filter(({ msg }) => msg !== "request");
   expect(left).toMatchObject({ level: "debug" });

@@ -149,7 +149,7 @@ describe("every action", () => {
 });
 
 describe("authorize", () => {
-  const WITHOUT_SEARCH = "Permission denied: the API key was made without the capability search";
+  const WITHOUT_SEARCH = "Permission denied: the API key lacks the capability search";
   const refusal = (who: Who, action: Action, missing?: ResourceKind): DomainError => {
     try {
       authorize(principal(who), action, { space_id: SPACE }, missing);

@@ -113,12 +113,12 @@ test("names that leave the folder, and lines that are too long, are refused befo
   ]) {
     await appendFile(join(folder, INDEX), `${JSON.stringify({ name, bytes: 1, sha256: "0".repeat(64) })}\n`);
     await expect(checkObjects(folder, ignore)).rejects.toThrow(
-      `The back-up lacks the object ${name}, or it cannot be read.`,
+      `The object ${name} is missing from the back-up or cannot be read.`,
     );
     await writeFile(join(folder, INDEX), index);
   }
   await appendFile(join(folder, INDEX), "x".repeat(5_000_000));
   await expect(checkObjects(folder, ignore)).rejects.toThrow(
-    `${INDEX} has a line that is no entry of an index.`,
+    `${INDEX} has a line that is not an index entry.`,
   );
 });

@@ -42,7 +42,7 @@ test("a restore is refused while another runs, whose command may have been kille
     );
     await other.end();
     await until("the server has ended the other's session", async () =>
-      (await restore()).includes("database.dump is not what was saved: its size or its hash is another."),
+      (await restore()).includes("database.dump was changed: its size or hash does not match."),
     );
   } finally {
     await database.drop();

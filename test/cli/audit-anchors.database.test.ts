@@ -227,9 +227,9 @@ describe("an anchor", () => {
   });
 
   it("that is nowhere is no success", async () => {
-    await expect(check()).rejects.toThrow("There is no anchor");
-    await expect(check("store")).rejects.toThrow("There is no anchor");
-    await expect(check(join(folder, "nothing"))).rejects.toThrow("There is no file or folder");
+    await expect(check()).rejects.toThrow("No anchor found");
+    await expect(check("store")).rejects.toThrow("No anchor found");
+    await expect(check(join(folder, "nothing"))).rejects.toThrow("does not exist");
   });
 
   it("is written to the object store once a day, and belongs to no organization there", async () => {

@@ -123,10 +123,10 @@ const CASES: [string, string[], string][] = [
   [
     "settings cannot be used",
     ["keys", "list"],
-    "The settings cannot be used:\n  PORT must be a whole number\n  MASTER_KEY must",
+    "The settings are not valid:\n  PORT must be a whole number\n  MASTER_KEY must",
   ],
   ["all is well", ["keys", "revoke", ID], `There is no key with the id ${ID}`],
-  ["all is well", ["keys", "revoke", "x"], "The id of a key is a UUID"],
+  ["all is well", ["keys", "revoke", "x"], "A key id is a UUID"],
   ["all is well", ["keys", "rotate-organization", ID], `There is no organization with the id ${ID}`],
   ["all is well", ["organization", "delete", ID, "--yes"], `There is no organization with the id ${ID}`],
   ["all is well", ["integrity", "--organization", "x"], "There is no organization with the id x"],
@@ -136,26 +136,26 @@ const CASES: [string, string[], string][] = [
   [
     "all is well",
     ["organization", "create", "--name", " ", "--admin-email", "a@b.example"],
-    "Nothing was made: --name is empty.",
+    "Nothing was created: --name is empty.",
   ],
   [
     "all is well",
     ["organization", "create", "--name", "New", "--admin-email", "nobody"],
-    "Nothing was made: --admin-email is not an e-mail address",
+    "Nothing was created: --admin-email is not an e-mail address",
   ],
   [
     "all is well",
     [...CREATE, "--space", "private"],
-    "Nothing was made: --space is kept for the users' own spaces.",
+    "Nothing was created: --space is reserved for private spaces.",
   ],
-  ["all is well", ["keys", "list", "--limit", "0"], "--limit takes a whole number from 1 to 10000."],
-  ["all is well", ["keys", "list", "--limit", "1e1"], "--limit takes a whole number from 1 to 10000."],
+  ["all is well", ["keys", "list", "--limit", "0"], "--limit must be a whole number from 1 to 10000."],
+  ["all is well", ["keys", "list", "--limit", "1e1"], "--limit must be a whole number from 1 to 10000."],
   [
     "all is well",
     ["backup", "restore", "--from", "nowhere", "--jobs", "65"],
-    "--jobs takes a whole number from 1 to 64.",
+    "--jobs must be a whole number from 1 to 64.",
   ],
-  ["all is well", ["token", "ada@acme.example"], "The development issuer does not run"],
+  ["all is well", ["token", "ada@acme.example"], "The development issuer is not running"],
   ["all is well", ["provision", "nowhere.yaml"], "nowhere.yaml cannot be read: ENOENT"],
   ["all is well", ["organization", "import", "--from", "nowhere", "--key-file", "k"], "nowhere"],
   ["all is well", ["audit", "verify", "--anchors", "nowhere"], "nowhere"],
@@ -182,7 +182,7 @@ test("nothing of all that was changed", async () => {
 
 test("the process prints it on standard error and ends with 1", async () => {
   await expect(runCli(["keys", "revoke", "x"], env)).rejects.toThrow(
-    "ended with 1\nThe id of a key is a UUID; `holdfast keys list` shows it.",
+    "ended with 1\nA key id is a UUID; `holdfast keys list` shows it.",
   );
 });
 
@@ -194,7 +194,7 @@ test("the process ends with its command, whatever was given up on and still hold
   });
   await expect(ended).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("The id of a key is a UUID"),
+    stderr: expect.stringContaining("A key id is a UUID"),
   });
 }, 30_000);
 

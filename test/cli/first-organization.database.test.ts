@@ -120,11 +120,11 @@ test("a dry run names each change, makes none, and lists what the file does not 
       "made       space Lab  (organizations[0].spaces[0])",
       "made       agent Helper  (organizations[0].spaces[0].agents[0])",
       "made       key ci  (organizations[0].users[1].api_keys[0])",
-      "not named by the file, stays as it is: space Research of Acme",
-      "not named by the file, stays as it is: key first key of ada@acme.example of Acme",
+      "not in the file, left unchanged: space Research of Acme",
+      "not in the file, left unchanged: key first key of ada@acme.example of Acme",
     ]),
   );
-  expect(dry).toMatch(/dry run, nothing was changed: it would be \d+ added, \d+ changed/);
+  expect(dry).toMatch(/dry run, nothing was changed; would be \d+ added, \d+ changed/);
   expect(dry).not.toContain("sk-");
   expect(await runCommand(["provision", path, "--dry-run", "--json"], env)).not.toContain("sk-");
   expect(await countAll()).toEqual(before);
@@ -140,8 +140,8 @@ test("a dry run names each change, makes none, and lists what the file does not 
     /member +ci +\S+ +Lab +search/,
   );
   const again = await runCommand(["provision", path], env);
-  expect(again).toContain("not named by the file, stays as it is: space Research of Acme");
-  expect(again).toContain("everything is as the file says");
+  expect(again).toContain("not in the file, left unchanged: space Research of Acme");
+  expect(again).toContain("everything matches the file");
   const { rows } = await database.db.owner.query("select deleted_at from spaces where name = 'Research'");
   expect(rows).toEqual([{ deleted_at: null }]);
 });

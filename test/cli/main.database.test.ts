@@ -23,7 +23,7 @@ describe("holdfast", () => {
     expect((await line.whoIs(line.key)).user.email).toBe("ada@acme.example");
     const file = join(line.dataDir, "again.yaml");
     await writeFile(file, ACME_FILE);
-    expect(await runCommand(["provision", file], env)).toBe("everything is as the file says\n");
+    expect(await runCommand(["provision", file], env)).toBe("everything matches the file\n");
   });
 
   it("drill hands its options on to the drill of the checkout", async () => {
@@ -123,7 +123,7 @@ describe("holdfast", () => {
       anchor: file,
       organizations: 1,
     });
-    await expect(runCommand(["audit", "anchor", "--to", file], env)).rejects.toThrow("is never written over");
+    await expect(runCommand(["audit", "anchor", "--to", file], env)).rejects.toThrow("never overwritten");
     expect(await runCommand(["audit", "anchor"], env)).toMatch(/signed in anchors\/\d{4}\//);
     expect(
       JSON.parse(await runCommand(["audit", "verify", "--anchors", "store", "--json"], env)),
@@ -133,7 +133,7 @@ describe("holdfast", () => {
       JSON.parse(Buffer.from((await readFile(file, "utf8")).split(".")[0]!, "base64url").toString()),
     ).toMatchObject({ alg: "EdDSA", kid });
     const nobody = ["audit", "verify", "--organization", randomUUID(), "--anchors", file];
-    await expect(runCommand(nobody, env)).rejects.toThrow("no anchor names it");
+    await expect(runCommand(nobody, env)).rejects.toThrow("no anchor mentions it");
     await expect(runCommand([...nobody, "--expect", `1:${"0".repeat(64)}`], env)).rejects.toThrow(
       "There is no organization",
     );

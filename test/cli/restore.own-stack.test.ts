@@ -163,7 +163,7 @@ test("a back-up is whole or not made, contains no key, and is refused if a part 
   for (const secret of [stack.env["MASTER_KEY"]!, "Acme", new URL(stack.database.url).password])
     expect(manifest).not.toContain(secret);
   expect(await failureOf(runCli(["backup", "create", "--to", backup], owner))).toContain(
-    `${backup} is not empty: name a folder that is not there yet.\n`,
+    `${backup} is not empty: choose a folder that does not exist yet.\n`,
   );
   const database = await server.makeDatabase("refused");
   const restore = async (from: string): Promise<string> =>
@@ -181,17 +181,15 @@ test("a back-up is whole or not made, contains no key, and is refused if a part 
   const bytes = await readFile(object);
   await writeFile(object, Buffer.concat([bytes.subarray(1), bytes.subarray(0, 1)]));
   expect(await restore(damaged)).toMatch(
-    /The object \S+ of the back-up is not what was saved: its hash is another\.\n/,
+    /The object \S+ in the back-up was changed: its hash does not match\.\n/,
   );
   await rm(object);
-  expect(await restore(damaged)).toMatch(/The back-up lacks the object \S+, or it cannot be read\.\n/);
+  expect(await restore(damaged)).toMatch(/The object \S+ is missing from the back-up or cannot be read\.\n/);
   await writeFile(join(damaged, "objects.ndjson"), index.slice(1).join("\n"));
-  expect(await restore(damaged)).toContain(
-    "objects.ndjson is not what was saved: its size or its hash is another.\n",
-  );
+  expect(await restore(damaged)).toContain("objects.ndjson was changed: its size or hash does not match.\n");
   await rm(join(damaged, "manifest.json"));
   expect(await restore(damaged)).toContain(
-    "manifest.json cannot be read (ENOENT): a back-up that was finished has it.\n",
+    "manifest.json cannot be read (ENOENT): a complete back-up contains it.\n",
   );
   await server.query("refused", "create table spaces (id int)");
   expect(await restore(backup)).toContain(
@@ -228,7 +226,7 @@ test("a restore by command serves each caller what it may read, and takes new do
   const owner = { ...stack.env, ...database, DATA_DIR: dataDir };
   expect(await runCli(["backup", "restore", "--from", backup], owner)).toMatch(
     new RegExp(
-      "^restored what was there at \\S+: \\d+ rows, \\d+ objects?\\n" +
+      "^restored the backup of \\S+: \\d+ rows, \\d+ objects?\\n" +
         "Next, with the master key: holdfast migrate --create-logins",
     ),
   );

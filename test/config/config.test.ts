@@ -161,7 +161,7 @@ test.each([
   ],
   [
     { DATABASE_URL: "postgres://u:other@h/d", DATABASE_PASSWORD: "topsecret" },
-    "DATABASE_PASSWORD is another password than that in DATABASE_URL",
+    "DATABASE_PASSWORD differs from the password in DATABASE_URL",
   ],
   [
     { DATABASE_URL: "postgres://u@h/d", DATABASE_PASSWORD: "topsecret", DATABASE_PASSWORD_FILE: "/f" },
@@ -293,7 +293,7 @@ describe("logins of the database", () => {
   test("that of the system is required beside that of the application", () => {
     const { DATABASE_SYSTEM_URL: _system, DATABASE_MAINTENANCE_URL: _maintenance, ...alone } = all;
     expect(problemsOf(() => requireReal(loadConfig(alone)))).toEqual([
-      "DATABASE_SYSTEM_URL is required (`holdfast migrate --create-logins` makes the logins)",
+      "DATABASE_SYSTEM_URL is required (`holdfast migrate --create-logins` creates the logins)",
     ]);
   });
 });

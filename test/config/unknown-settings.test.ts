@@ -10,14 +10,14 @@ test.each([
   ["MASTERKEY", "MASTER_KEY"],
 ])("%s is told with %s, which was meant, and without its value", (name, meant) => {
   expect(unknownSettings({ [name]: "topsecret" })).toEqual([
-    `${name} is no setting of Holdfast, and is passed over: did you mean ${meant}?`,
+    `${name} is not a Holdfast setting and is ignored; did you mean ${meant}?`,
   ]);
 });
 
 test("a name with a prefix of Holdfast is reported, even if it resembles no setting", () => {
   expect(unknownSettings({ OIDC_CLIENT_SECRET: "x", HOLDFAST_PORT_NUMBER: "x" })).toEqual([
-    "OIDC_CLIENT_SECRET is no setting of Holdfast, and is passed over",
-    "HOLDFAST_PORT_NUMBER is no setting of Holdfast, and is passed over",
+    "OIDC_CLIENT_SECRET is not a Holdfast setting and is ignored",
+    "HOLDFAST_PORT_NUMBER is not a Holdfast setting and is ignored",
   ]);
 });
 

@@ -20,7 +20,7 @@ describe("keys and people", unless(MISSING_BROWSER), () => {
     const name = `Import ${newId()}`;
     await page.getByRole("button", { name: "New key" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill(name);
-    await page.getByRole("button", { name: "Make the key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
     const secret = (await page.locator("[data-secret]").textContent())!;
     const status = async (): Promise<string> => {
       const { stdout } = await promisify(execFile)("curl", [
@@ -83,7 +83,7 @@ describe("keys and people", unless(MISSING_BROWSER), () => {
         [tenants.spaces.archive, auc],
       );
     const { page } = await visit("ada");
-    const told = page.getByRole("dialog").getByText("hardly tells the texts of this space apart");
+    const told = page.getByRole("dialog").getByText("can barely distinguish the texts in this space");
     const open = async (): Promise<void> => {
       await openScreen(page, stack, `/spaces/${tenants.spaces.archive}`);
       await page.getByRole("button", { name: "Settings" }).click();

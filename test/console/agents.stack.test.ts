@@ -16,7 +16,7 @@ describe("agents", unless(MISSING_BROWSER), () => {
   /** Makes an agent at its screen, and returns the address of what follows. */
   async function make(page: Page, name: string): Promise<string> {
     await page.getByRole("textbox", { name: "Name" }).fill(name);
-    await page.getByRole("button", { name: "Make agent" }).click();
+    await page.getByRole("button", { name: "Create agent" }).click();
     await page.getByRole("heading", { level: 1, name }).waitFor();
     return new URL(page.url()).pathname.replace("/console", "");
   }
@@ -26,7 +26,7 @@ describe("agents", unless(MISSING_BROWSER), () => {
     await make(page, "Fetcher");
     await page.getByRole("button", { name: "Add a tool" }).click();
     await page.getByRole("menuitem", { name: "Fetch web addresses" }).click();
-    await page.getByRole("checkbox", { name: "Only some hosts" }).check();
+    await page.getByRole("checkbox", { name: "Limit to some hosts" }).check();
     const hosts = page.getByRole("combobox", { name: "Hosts" });
     await hosts.fill("https://example.org");
     await hosts.press("Enter");
@@ -50,7 +50,7 @@ describe("agents", unless(MISSING_BROWSER), () => {
     await save(other).click();
     await other.getByRole("status").filter({ hasText: "Saved." }).waitFor();
     await save(page).click();
-    const dialog = page.getByRole("dialog", { name: "Somebody else has changed this agent" });
+    const dialog = page.getByRole("dialog", { name: "Someone else changed this agent" });
     const prompt = dialog.getByRole("radiogroup", { name: "Prompt" });
     await prompt.getByText("Theirs.").waitFor();
     expect(await dialog.getByRole("button", { name: "Save this" }).isDisabled()).toBe(true);
@@ -82,7 +82,7 @@ describe("agents", unless(MISSING_BROWSER), () => {
 
   test("a viewer reads and asks, and changes nothing", async () => {
     const { page, faults } = await visit("vic", { path: `/agents/${tenants.agents.analyst}` });
-    await page.getByText("Editors of its space change it.").waitFor();
+    await page.getByText("Only editors of its space can change it.").waitFor();
     expect(await page.getByRole("textbox", { name: "Prompt" }).isDisabled()).toBe(true);
     expect(await save(page).count()).toBe(0);
     expect(await page.getByRole("button", { name: "Delete", exact: true }).count()).toBe(0);

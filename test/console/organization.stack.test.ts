@@ -25,8 +25,8 @@ describe("an organization", unless(MISSING_BROWSER), () => {
     };
     await unchain();
     const { page, faults } = await visit("ada", { path: "/organization/audit" });
-    await page.getByRole("button", { name: "Check the chain" }).click();
-    await page.getByText("The chain is whole").waitFor();
+    await page.getByRole("button", { name: "Verify the chain" }).click();
+    await page.getByText("The chain is intact").waitFor();
     expect(await violations(page)).toEqual([]);
     // Its hash is that of nothing, as if somebody had written to the database.
     await unchain();
@@ -38,11 +38,8 @@ describe("an organization", unless(MISSING_BROWSER), () => {
       [tenants.acme],
     );
     await owner.query("insert into audit_chains (organization_id, seq) values ($1, 1)", [tenants.acme]);
-    await page.getByRole("button", { name: "Check the chain" }).click();
-    await page
-      .getByRole("alert")
-      .filter({ hasText: "Row 1 of the chain is not as it was written." })
-      .waitFor();
+    await page.getByRole("button", { name: "Verify the chain" }).click();
+    await page.getByRole("alert").filter({ hasText: "Row 1 of the chain was changed." }).waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -68,7 +65,7 @@ describe("an organization", unless(MISSING_BROWSER), () => {
   test("usage shows the tokens of the month beside the budgets", async () => {
     const { page, faults } = await visit("ada", { path: "/organization/usage" });
     const row = page.getByRole("row").filter({ hasText: "The organization" });
-    await row.getByText("No bound").waitFor();
+    await row.getByText("No limit").waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -80,13 +77,13 @@ describe("an organization", unless(MISSING_BROWSER), () => {
       await page.getByRole("button", { name: "New webhook" }).click();
       const url = `${receiver.url}?${newId()}`;
       await page.getByRole("textbox", { name: "Address" }).fill(url);
-      await page.getByRole("button", { name: "Make the webhook" }).click();
+      await page.getByRole("button", { name: "Create webhook" }).click();
       const secret = (await page.locator("[data-secret]").textContent())!;
       await page.getByRole("dialog").getByRole("button").last().click();
       expect(await page.content()).not.toContain(secret);
       await page.getByRole("row").filter({ hasText: url }).getByRole("link").click();
-      await page.getByRole("button", { name: "Send a test" }).click();
-      const again = page.getByRole("button", { name: "Deliver webhook.test again" });
+      await page.getByRole("button", { name: "Send test event" }).click();
+      const again = page.getByRole("button", { name: "Redeliver webhook.test" });
       await again.waitFor();
       const tests = () => receiver.received.filter(({ body }) => body.includes("webhook.test"));
       expect(tests()).toHaveLength(1);
@@ -143,10 +140,10 @@ describe("an organization", unless(MISSING_BROWSER), () => {
     const ask = step(/^3\. Ask/);
     await ask.getByRole("button", { name: "Ask", exact: true }).click();
     await ask.getByText("Done").waitFor();
-    await step(/^4\. Make a key/)
-      .getByRole("button", { name: "Make a key" })
+    await step(/^4\. Create an API key/)
+      .getByRole("button", { name: "Create key" })
       .click();
-    await step(/^4\. Make a key/)
+    await step(/^4\. Create an API key/)
       .getByText("Done")
       .waitFor();
     expect(await violations(page)).toEqual([]);

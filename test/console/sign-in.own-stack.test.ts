@@ -42,7 +42,7 @@ describe("the sign-in", unless(MISSING_BROWSER), () => {
     const { page, context } = await openAsStranger();
     await page.goto(`${stack.url}/console/keys`);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "Which Holdfast is yours?" }).waitFor();
+    await page.getByRole("heading", { name: "Unlock the development issuer" }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByLabel("Secret").fill("0".repeat(64));
     await page.getByRole("button", { name: "Continue" }).click();
@@ -102,7 +102,7 @@ describe("the sign-in", unless(MISSING_BROWSER), () => {
     const { page } = await open();
     await page.goto(`${stack.url}/console/`);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("The sign-in service cannot be reached.").waitFor();
+    await page.getByText("Cannot reach the sign-in service.").waitFor();
     await stack.startIssuer();
     await page.getByRole("button", { name: "Sign in" }).click();
     await pickPerson(page, emailOf(tenants, "ada"));
@@ -128,7 +128,7 @@ describe("the sign-in", unless(MISSING_BROWSER), () => {
   test("refuses an answer that no sign-in of this tab has asked for", async () => {
     const { page } = await open();
     await page.goto(`${stack.url}/console/callback?code=stolen&state=made-up`);
-    await page.getByRole("heading", { name: "The sign-in did not work" }).waitFor();
+    await page.getByRole("heading", { name: "Sign-in failed" }).waitFor();
     await page.getByRole("button", { name: "Sign in" }).waitFor();
   });
 

@@ -47,7 +47,7 @@ describe("a space", unless(MISSING_BROWSER), () => {
     const broken = row(page, "broken.pdf");
     await broken.getByText("Failed", { exact: true }).waitFor();
     await broken
-      .getByText("The file is damaged. Open it in its program, save it anew, and upload that.")
+      .getByText("The file is damaged. Open it in its application, save a new copy, then upload that copy.")
       .waitFor();
     await page.getByRole("grid").focus();
     await page.keyboard.press("i");
@@ -169,7 +169,7 @@ describe("a space", unless(MISSING_BROWSER), () => {
     await page.getByText("Minutes of the meeting.").waitFor();
     await page.getByRole("tab", { name: "Versions" }).click();
     await page.getByRole("button", { name: "What changed" }).click();
-    await page.getByRole("dialog").getByText("0 new, 0 gone, 1 as before").waitFor();
+    await page.getByRole("dialog").getByText("0 added, 0 removed, 1 unchanged").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Restore" }).click();
     await page.getByText("restoring").first().waitFor();
@@ -177,7 +177,7 @@ describe("a space", unless(MISSING_BROWSER), () => {
     await page.getByRole("heading", { name: /^Run of version 3/ }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole("tab", { name: "Integrity" }).click();
-    await page.getByText("Everything is in order").waitFor();
+    await page.getByText("No problems found").waitFor();
     expect(await violations(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
@@ -186,7 +186,7 @@ describe("a space", unless(MISSING_BROWSER), () => {
     const { id } = await upload(stack.url, key, research, `# Fields\n\n${newId()}\n`, "fields.md");
     await ended(stack.url, key, id);
     const { page, faults } = await visit("ada", { path: `/documents/${id}?tab=metadata` });
-    const fields = page.getByRole("textbox", { name: "Own fields (JSON)" });
+    const fields = page.getByRole("textbox", { name: "Custom fields (JSON)" });
     const save = page.getByRole("button", { name: "Save", exact: true });
     const saved = page.getByRole("status").filter({ hasText: "Saved" });
     await fields.fill('{"a":{"x":1,"y":2}}');

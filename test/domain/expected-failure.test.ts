@@ -23,7 +23,7 @@ describe("an expected failure is reported without a stack trace", () => {
     [
       "wrong settings, all of them",
       thrownBy(() => loadConfig({ PORT: "no", MASTER_KEY: "secret" })),
-      "The settings cannot be used:\n  PORT must be",
+      "The settings are not valid:\n  PORT must be",
     ],
     [
       "what names the way out itself",

@@ -37,7 +37,7 @@ test("equal ports and ports in use are refused by the name of their setting", as
       ],
       "127.0.0.1",
     ),
-  ).rejects.toThrow(`METRICS_PORT is ${api}, and so is PORT`);
+  ).rejects.toThrow(`METRICS_PORT and PORT are both ${api}`);
   await expect(
     assertPortsFree(
       [
@@ -93,7 +93,7 @@ test("a folder that is not made yet closes nothing", async () => {
 test("a data folder that cannot be written is named", async () => {
   await writeFile(join(folder, "file"), "");
   await expect(makeDataDir(join(folder, "file", "data"), undefined)).rejects.toThrow(
-    /cannot be written. Set DATA_DIR/,
+    /Cannot write to .* Set DATA_DIR/,
   );
 });
 

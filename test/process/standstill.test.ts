@@ -97,7 +97,7 @@ describe("by class", () => {
     expect(error).toMatchObject({
       status: 503,
       passes: true,
-      message: "This service has too little processor time.",
+      message: "This service does not have enough CPU time.",
     });
     expect(await probe).toBe(true);
     expect(codeOf(asDatabaseError(notConnected()))).toEqual(["starved", "starved"]);

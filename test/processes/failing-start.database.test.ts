@@ -46,7 +46,7 @@ test("API and worker, where a port is taken and threads have begun", async () =>
         "worker",
         { HEALTH_PORT: port },
         RESTART_MAY_HELP,
-        /^holdfast worker: HEALTH_PORT cannot be listened on: EADDRINUSE\n$/,
+        /^holdfast worker: Cannot listen on HEALTH_PORT: EADDRINUSE\n$/,
       ],
       [
         "api",
@@ -54,7 +54,7 @@ test("API and worker, where a port is taken and threads have begun", async () =>
         RESTART_MAY_HELP,
         new RegExp(
           "^holdfast api: Port \\d+ is in use on 127\\.0\\.0\\.1\\. " +
-            "Stop what listens there or set PORT to another one\\.\\n$",
+            "Stop the program using it, or set PORT to another port\\.\\n$",
         ),
       ],
     ];

@@ -36,7 +36,9 @@ test("equal content is one part, read back as it was, and nothing of it is reada
 test("a part that is missing, changed or sealed by another key is corrupt", async () => {
   const archive = openArchive(folder, KEY);
   const name = await archive.put(PART);
-  await expect(openArchive(folder, Buffer.alloc(32, 2)).get(name)).rejects.toThrow("sealed by another key");
+  await expect(openArchive(folder, Buffer.alloc(32, 2)).get(name)).rejects.toThrow(
+    "encrypted with another key",
+  );
   const sealed = await readFile(pathOf(name));
   await writeFile(pathOf(name), sealed.with(20, sealed[20]! ^ 1));
   await expect(archive.get(name)).rejects.toThrow("missing or was changed");
@@ -63,7 +65,7 @@ test("a part or manifest that cannot be read now is an outage, and so is a missi
 });
 
 test("an archive is complete after its manifest was written", async () => {
-  await expect(readManifest(folder)).rejects.toThrow("an export that has not ended");
+  await expect(readManifest(folder)).rejects.toThrow("its export has not finished");
   await openArchive(folder, KEY).writeManifest({ version: 1 });
   expect(await readManifest(folder)).toEqual({ version: 1 });
 });

@@ -64,7 +64,7 @@ describe("directory store", () => {
     const folder = await mkdtemp(join(tmpdir(), "objects-"));
     await writeFile(join(folder, "file"), "x");
     await expect(createDirectoryStore(join(folder, "file", "objects")).prove!()).rejects.toThrow(
-      /^DATA_DIR must be a folder that this user may write: .*\(ENOTDIR\)$/,
+      /^DATA_DIR must be a folder that this user can write to: .*\(ENOTDIR\)$/,
     );
     await expect(createDirectoryStore(join(folder, "file")).prove!()).rejects.toMatchObject({
       code: "storage_unavailable",

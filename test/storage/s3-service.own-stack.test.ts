@@ -67,7 +67,7 @@ describe("a service on S3", unless(missingSeaweedfs), () => {
   test("is not started on a bucket that cannot be used", async () => {
     const config = requireReal(loadConfig({ ...stack.env, S3_BUCKET: "missing" }));
     await expect(openSharedDeps(config, "test")).rejects.toThrow(
-      /The settings cannot be used:\n {2}S3_BUCKET names a bucket that does not exist: missing$/,
+      /The settings are not valid:\n {2}S3_BUCKET names a bucket that does not exist: missing$/,
     );
   });
 });

@@ -71,6 +71,6 @@ test("a port in use is reported by its setting's name, and a restart may help", 
     probes: { database: answering, workflows: answering },
   });
   await expect(opened).rejects.toSatisfy((error) => !isHopeless(error));
-  await expect(opened).rejects.toThrow("HEALTH_PORT cannot be listened on: EADDRINUSE");
+  await expect(opened).rejects.toThrow("Cannot listen on HEALTH_PORT: EADDRINUSE");
   taken.close();
 });

@@ -9,7 +9,7 @@ test("the process of suspected documents says why it cannot start, without a sta
   expect([code, started.output()]).toEqual([
     HOPELESS_EXIT,
     expect.stringMatching(
-      /^holdfast worker of suspected documents: The settings cannot be used:\n {2}MASTER_KEY/,
+      /^holdfast worker of suspected documents: The settings are not valid:\n {2}MASTER_KEY/,
     ),
   ]);
   expect(started.output()).not.toMatch(/\n\s+at |not-a-key/);

@@ -74,7 +74,7 @@ async function supervised(work: (lives: Lives) => Promise<void>): Promise<void> 
   let deaths = 0;
   const workers: TestProcess[] = [];
   const excused = (): number =>
-    workers.reduce((sum, one) => sum + one.output().split("lost for want of processor time").length - 1, 0);
+    workers.reduce((sum, one) => sum + one.output().split("lost for lack of CPU time").length - 1, 0);
   const over = new AbortController();
   const supervision = (async () => {
     while (!over.signal.aborted) {

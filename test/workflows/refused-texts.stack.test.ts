@@ -80,7 +80,7 @@ test.each([["zeros" as const], [{ status: 400 }]])(
     const hit = (await find(word)).find((one) => one.document_id === poisoned.id && one.text.includes(word));
     expect(hit).toMatchObject({ dense_score: null });
     expect(hit.sparse_score).toBeGreaterThan(0);
-    expect(stack.worker.output()).toContain("the model provider refuses texts of a document");
+    expect(stack.worker.output()).toContain("the model provider rejected texts of a document");
     expect(stack.worker.output()).not.toContain(`Here the ${word}`);
   },
 );

@@ -124,7 +124,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List the spaces that the caller reaches.
+         * List the spaces that the caller can access.
          * @description Lists the spaces in which the caller has a role, the private one too; a key that is narrowed to spaces lists those alone. All filters must hold; without a body all are listed.
          *
          *     Takes API keys with the capability `read`, and access tokens.
@@ -146,7 +146,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a shared space; the caller is its owner.
+         * Create a shared space; the caller becomes its owner.
          * @description Every member of the organization may. Sending it twice makes two of the same name.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -175,7 +175,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a shared space with all that is in it.
+         * Delete a shared space with everything in it.
          * @description For its owners, and for admins of the organization. Nobody reaches it from now on; what is stored is removed in the background. A private space cannot be deleted: 400.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -231,7 +231,7 @@ export interface paths {
         put: operations["spaces.members.put"];
         post?: never;
         /**
-         * Take a member's role in a space away.
+         * Remove a member from a space.
          * @description For its owners, and for admins of the organization unless the space is private. The user reaches nothing of it any more within seconds. The last owner cannot be removed: 400.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -328,7 +328,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What deleting an agent will take along.
+         * What deleting an agent would delete.
          * @description For editors and owners of its space: nothing but itself. It changes nothing.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -352,7 +352,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make an agent in a space.
+         * Create an agent in a space.
          * @description For editors and owners of the space. It can be chatted with at once. Sending it twice makes two.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -396,7 +396,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * List the documents that the caller reaches, by their fields.
+         * List the documents that the caller can access, filtered by their fields.
          * @description Lists documents of spaces that the caller has a role in, newest first unless `order_by` says otherwise. All filters must hold; without a body all are listed. It compares fields; `POST /v1/data/hybrid-search` looks into the text.
          *
          *     Takes API keys with the capability `read`, and access tokens.
@@ -472,7 +472,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What deleting a folder will take along.
+         * What deleting a folder would delete.
          * @description For those who may delete it. Counts what the deletion would take at this moment, and changes nothing.
          *
          *     Takes API keys with the capability `write`, and access tokens.
@@ -494,7 +494,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What deleting a space will take along.
+         * What deleting a space would delete.
          * @description For those who may delete it. Counts what the deletion would take at this moment, and changes nothing.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -516,7 +516,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What deleting a document will take along.
+         * What deleting a document would delete.
          * @description For those who may delete it. Counts what the deletion would take at this moment, and changes nothing.
          *
          *     Takes API keys with the capability `write`, and access tokens.
@@ -648,7 +648,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check that a document is whole: its file, chunks, vectors and index, and what its runs left behind.
+         * Check the integrity of a document: its file, chunks, vectors, index, and leftovers of its runs.
          * @description For everybody with a role in its space. Reads and counts everything that belongs to the document. Nothing found is what every document should answer; what is found is put right by maintenance where it can be.
          *
          *     Takes API keys with the capability `read`, and access tokens.
@@ -714,7 +714,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * One run of the pipeline: where it stands, and what it waits for.
+         * One pipeline run: its status, and what it is waiting for.
          * @description For everybody with a role in the document's space. With `wait` it answers when the run gets from one status to the next, and at once if it has ended.
          *
          *     Takes API keys with the capability `read`, and access tokens.
@@ -802,7 +802,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How a batch stands: runs by status, progress, rate and the time that is left.
+         * The status of a batch: runs by status, progress, rate and time left.
          * @description For the user who started it, while that user reaches all of its spaces. With `wait` it answers when the batch is paused, resumed or at its end, and at once if it has ended.
          *
          *     Takes API keys with the capability `read`, and access tokens.
@@ -824,7 +824,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What became of each document of a batch; what was not accepted comes last.
+         * The result of each document of a batch; documents that were not accepted come last.
          * @description For the user who started it, while that user reaches all of its spaces. The results of runs that have not ended are there too, with their status.
          *
          *     Takes API keys with the capability `read`, and access tokens.
@@ -848,7 +848,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Release no more runs of a batch; those that are released go on.
+         * Pause a batch: no more of its runs are released, and released ones continue.
          * @description For the user who started it, while that user reaches all of its spaces. Runs that are released go on. A batch that is paused stays so; one that has ended is 400.
          *
          *     Takes API keys with the capability `write`, and access tokens.
@@ -936,7 +936,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete many documents, or count first what that would take along.
+         * Delete many documents, or first count what that would delete.
          * @description For documents of spaces in which the caller is an editor or an owner: 1–1,000 by their ids, or up to 10,000 that `filters` and `folder_ids` choose among those that the caller may write. An id that is unknown or not writable is answered in `results` and stops no other. All of it is one transaction; each document has its event and its row in the audit log. They are gone for every later request and search; what they take is freed in the background. As with the deletion of one document, raw files stay.
          *
          *     Takes API keys with the capability `write`, and access tokens.
@@ -1100,7 +1100,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The vector stores that the caller reaches.
+         * The vector stores that the caller can access.
          * @description Those that were made as vector stores, or changed as one. Any other folder is one too, and answers by its id.
          *
          *     Takes API keys with the capability `read`, and access tokens.
@@ -1108,7 +1108,7 @@ export interface paths {
         get: operations["vector_stores.list"];
         put?: never;
         /**
-         * Make a vector store: a folder, with the files that are named.
+         * Create a vector store: a folder with the given files.
          * @description It is made in the caller's private space, or in the space that `metadata.space_id` names, for its editors and owners. Everything that holds for folders holds for it.
          *
          *     Takes API keys with the capability `write`, and access tokens.
@@ -1378,7 +1378,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A response that is kept.
+         * Get a stored response.
          * @description For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who does not reach a document any more that it may tell about. With `stream=true` it takes one of the seats of event streams, of which a key has 10 and a user 20 in each process: one more is 429 `too_many_open`.
          *
          *     Takes API keys with the capability `chat`, and access tokens.
@@ -1408,7 +1408,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a response in the background.
+         * Cancel a background response.
          * @description One that has ended is answered as it is, so that cancelling twice changes nothing.
          *
          *     Takes API keys with the capability `chat`, and access tokens.
@@ -1428,7 +1428,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The items that a response was asked with.
+         * The input items of a response.
          * @description Its own, and not those of the responses before it. Files are listed without their content.
          *
          *     Takes API keys with the capability `chat`, and access tokens.
@@ -1572,7 +1572,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Rename or move a file, or all that lies below a prefix that ends with a slash.
+         * Rename or move a file, or everything below a prefix that ends with a slash.
          * @description For editors and owners of the space. The document's name follows the file's. A path that is taken, or where another document says that its file is, is 400, and then nothing is moved. Nothing is processed again.
          *
          *     Takes API keys with the capability `write`, and access tokens.
@@ -1612,7 +1612,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a path folder; integrations use /folders.
+         * Create a path folder; integrations use /folders.
          * @description For editors and owners of the space. Repeating it answers the same. A file at the path is 400. It serves user interfaces that show empty folders; uploads need none, and integrations use `/v1/folders`.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -1716,7 +1716,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Rename a folder, or move it with all that is in it.
+         * Rename a folder, or move it with everything in it.
          * @description For editors and owners of its space. A folder stays in its space, and cannot be moved below itself (400). Documents in it are found by their new `folder_path` at once.
          *
          *     Takes API keys with the capability `write`, and access tokens.
@@ -1732,7 +1732,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What lies directly in a folder: its sub-folders, and a page of its documents.
+         * The direct contents of a folder: its subfolders, and a page of its documents.
          * @description For everybody with a role in its space. All direct sub-folders come with each page; documents of folders below are not among them.
          *
          *     Takes API keys with the capability `read`, and access tokens.
@@ -1754,7 +1754,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happened, in its order, as far as the caller reaches it now.
+         * List events in order, limited to what the caller can access now.
          * @description Go on with `next_cursor`, which is there also if nothing matched: then every event that becomes visible is in exactly one answer. One request looks at a bounded part of the log, so that a page may be empty while `has_more` is true. With `wait` the request is held until an event matches or the time is over. A cursor from which on not everything is kept any more is answered 410, with the oldest one that can be gone on from. At most 10 streams and waits of a key, and 20 of a user, are open at a time in a process.
          *
          *     Takes API keys with the capability `read`, and access tokens.
@@ -1776,7 +1776,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens, as server-sent events.
+         * Stream events as server-sent events.
          * @description The `data` of each is an event, its `id` the cursor after it. Without `Last-Event-ID` and `after` it begins now. A frame that has only an `id` moves the cursor on. The last frame of a stream that ends by an error, such as a key that was revoked, is an `event: end` with the status and the body of the answer; a stream that ends without one is to be taken up again with its last `id`.
          *
          *     Takes API keys with the capability `read`, and access tokens.
@@ -2196,7 +2196,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check that no row of the audit log was changed or removed.
+         * Verify that no row of the audit log was changed or removed.
          * @description For admins. Recomputes the chain of hashes, up to 10,000 rows an answer: ask on with `after` until `next` is null. `holdfast audit verify` also compares it with the anchors that are signed each day.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2270,7 +2270,7 @@ export interface paths {
         get: operations["webhooks.list"];
         put?: never;
         /**
-         * Make a webhook; its secret is shown only in this answer.
+         * Create a webhook; its secret is shown only in this response.
          * @description For a space its owners make it, for the organization its admins. It gets the events that its maker may see, checked at each delivery; that of an organization gets none of private spaces.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2299,7 +2299,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a webhook. Nothing is delivered to it from now on.
+         * Delete a webhook.
          * @description For owners of its space, and of a webhook of the organization for its admins. Nothing is delivered to it from now on.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2308,7 +2308,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a webhook, pause it, or make it active again.
+         * Change, pause or resume a webhook.
          * @description Events that come while it is paused are delivered when it is active again. Only its maker changes the URL, and nobody the space.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2326,7 +2326,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a webhook a new secret, shown only in this answer; the one of before signs too for a while.
+         * Roll a webhook's secret. The new one is shown only in this response; the previous one also signs for a while.
          * @description Only its maker may. During the overlap each delivery has a signature of each secret.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2348,7 +2348,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send an event of the type `webhook.test` to this webhook alone, whatever its types are.
+         * Send a `webhook.test` event to this webhook, regardless of its types.
          * @description 400 if the webhook is not active. What becomes of it is among the deliveries.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2392,8 +2392,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver an event again, with the same `webhook-id`.
-         * @description 400 if the webhook is not active, 410 if the event is not kept any more.
+         * Redeliver an event with the same `webhook-id`.
+         * @description 400 if the webhook is not active, 410 if the event is no longer kept.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
          */
@@ -2414,7 +2414,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver the events of a time again, also such as the webhook has never got.
+         * Redeliver the events of a period, including any the webhook never received.
          * @description Each has the same `webhook-id` as before. At most 3 replays of a webhook are under way at once (400); 410 if `from` is before the oldest event that is kept.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2434,7 +2434,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the service depends on, and whether it answers.
+         * The service's dependencies, and whether they respond.
          * @description For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2456,7 +2456,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How much waits in the task queues and outboxes, and who polls.
+         * The backlog and pollers of the task queues and outboxes.
          * @description For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2478,7 +2478,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What waits for what, and since when.
+         * Waiting work: what it is waiting for, and since when.
          * @description Grouped by organization and by what is waited for, the longest wait first. For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2500,7 +2500,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What belongs to nothing, or is not whole, as of the last count.
+         * Orphaned or incomplete items found by the last count.
          * @description For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any organization. Holds ids and counts, and nothing that belongs to a tenant.
          *
          *     Takes access tokens of the identity provider; API keys are answered 401.
@@ -2566,7 +2566,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The notifications of a session, or the rest of an answer, as server-sent events.
+         * Stream a session's notifications, or the rest of an answer, as server-sent events.
          * @description Tells of changes of the documents that the session has subscribed to, and of lists that changed. With a `Last-Event-ID` it goes on after that event, also with an answer whose connection broke. A session has one stream: a later one takes the place of the one before.
          *
          *     Takes API keys and access tokens.
@@ -2600,7 +2600,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who gives access tokens for `/mcp` (RFC 9728).
+         * The authorization servers that issue access tokens for `/mcp` (RFC 9728).
          * @description 404 where no issuer is configured: then API keys alone let callers in.
          *
          *     Needs no credentials.
@@ -2622,7 +2622,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who gives access tokens for `/mcp` (RFC 9728).
+         * The authorization servers that issue access tokens for `/mcp` (RFC 9728).
          * @description 404 where no issuer is configured: then API keys alone let callers in.
          *
          *     Needs no credentials.
@@ -4842,7 +4842,7 @@ export interface components {
         };
         ApiKeyRoll: {
             /**
-             * @description For how many seconds the text of before is accepted too, at most until the key would have expired. Rolling again ends it
+             * @description For how many seconds the previous key is also accepted, at most until the key would have expired. Rolling again ends it
              * @default 86400
              * @example 3600
              */
@@ -4982,7 +4982,7 @@ export interface components {
         };
         WebhookSecretRoll: {
             /**
-             * @description For how many seconds the secret of before signs too. Rolling again ends it
+             * @description For how many seconds the previous secret also signs. Rolling again ends it
              * @default 86400
              * @example 3600
              */
@@ -6734,7 +6734,7 @@ export interface components {
              * @example null
              */
             error: components["schemas"]["RunError"] | null;
-            /** @description Who asked for it; null: not known any more */
+            /** @description Who requested it; null: no longer known */
             created_by: components["schemas"]["Person"] | null;
             /**
              * Format: date-time
@@ -6905,7 +6905,7 @@ export interface components {
              * @example null
              */
             error: components["schemas"]["RunError"] | null;
-            /** @description Who asked for it; null: not known any more */
+            /** @description Who requested it; null: no longer known */
             created_by: components["schemas"]["Person"] | null;
             /**
              * Format: date-time
@@ -6999,7 +6999,7 @@ export interface components {
             /** @description Null while it is under way */
             ended_at: string | null;
             /**
-             * @description `running`; `done`: the step is done; `waiting` for an outage to end; `failed`; `lost` with its process; `released`: put down in an orderly way, to go on later; `superseded` by another attempt or a cancellation
+             * @description `running`; `done`: the step is done; `waiting` for an outage to end; `failed`; `lost` with its process; `released`: paused, continues later; `superseded` by another attempt or a cancellation
              * @example done
              * @enum {string}
              */
@@ -7284,7 +7284,7 @@ export interface components {
             rejected: number;
             /** @description In the order given, a repeated id once; for `filters` and `folder_ids` only what was rejected */
             results: components["schemas"]["BulkResult"][];
-            /** @description What the accepted ones take along */
+            /** @description What deleting the accepted documents also deletes */
             deletion: components["schemas"]["Deletion"];
         };
         SearchResults: {
@@ -9090,7 +9090,7 @@ export interface components {
              * @example false
              */
             from_system: boolean;
-            /** @description Who made it; null: not known any more */
+            /** @description Who created it; null: no longer known */
             created_by: components["schemas"]["Person"] | null;
         };
         EnsuredFolders: {
@@ -9181,7 +9181,7 @@ export interface components {
              * @example MToxOjQy
              */
             next_cursor: string;
-            /** @description Whether the log goes on after `next_cursor` */
+            /** @description Whether there are more events after `next_cursor` */
             has_more: boolean;
         };
         Event: {
@@ -9192,7 +9192,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened. Later versions add types, so that clients should pass over those that they do not know
+             * @description The event type. Later versions add types, so clients should ignore unknown ones
              * @example document.completed
              */
             type: string;
@@ -9208,7 +9208,7 @@ export interface components {
              * @example 01900000-0000-7000-8000-000000000001
              */
             organization_id: string;
-            /** @description Null for what is in no space */
+            /** @description Null if it is not in a space */
             space_id: string | null;
             /** @description What it happened to */
             resource: {
@@ -9255,7 +9255,7 @@ export interface components {
         CursorExpired: {
             /**
              * @description The same as `error.message`
-             * @example The events after this cursor are not kept any more.
+             * @example The events after this cursor are no longer kept.
              */
             detail: string;
             /** @description The same failure, as OpenAI's clients read it */
@@ -9274,7 +9274,7 @@ export interface components {
         EventStreamEnd: {
             /**
              * @description The same as `error.message`
-             * @example The events after this cursor are not kept any more.
+             * @example The events after this cursor are no longer kept.
              */
             detail: string;
             /** @description The same failure, as OpenAI's clients read it */
@@ -9337,7 +9337,7 @@ export interface components {
                  */
                 role: "admin" | "member";
             };
-            /** @description The space that the caller alone reaches; null if there is none */
+            /** @description The caller's private space; null if there is none */
             private_space_id: string | null;
             /**
              * @description How this request was authenticated
@@ -9743,7 +9743,7 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             at: string;
-            /** @description The user who asked for it; null: the service or its operator did it */
+            /** @description The user who requested it; null: the service or its operator did it */
             actor: {
                 /**
                  * Format: uuid
@@ -9771,12 +9771,12 @@ export interface components {
              */
             action: string;
             /**
-             * @description The kind of what it was done to
+             * @description The type of the affected resource
              * @example document
              */
             resource_type: string;
             /**
-             * @description The id of what it was done to; null if it has none
+             * @description The id of the affected resource; null if it has none
              * @example 01900000-0000-7000-8000-000000000030
              */
             resource_id: string | null;
@@ -9810,13 +9810,13 @@ export interface components {
             /** @description What was made of what was read, if it was copied into a space; else null */
             target: {
                 /**
-                 * @description The kind of what was made
+                 * @description The type of the created resource
                  * @example document
                  */
                 type: string;
                 /**
                  * Format: uuid
-                 * @description The id of what was made
+                 * @description The id of the created resource
                  * @example 01900000-0000-7000-8000-000000000030
                  */
                 id: string;
@@ -9905,7 +9905,7 @@ export interface components {
              * @example 2026-01-31
              */
             day: string;
-            /** @description Who used it; null: not known any more */
+            /** @description Who used it; null: no longer known */
             user_id: string | null;
             /** @description With which API key; null: with an access token */
             api_key_id: string | null;
@@ -10069,7 +10069,7 @@ export interface components {
             overlap_ends_at: string | null;
             /**
              * Format: uuid
-             * @description Its maker, whose rights bound what it gets
+             * @description Its creator, whose permissions limit what it receives
              * @example 01900000-0000-7000-8000-000000000002
              */
             created_by: string;
@@ -10141,7 +10141,7 @@ export interface components {
             overlap_ends_at: string | null;
             /**
              * Format: uuid
-             * @description Its maker, whose rights bound what it gets
+             * @description Its creator, whose permissions limit what it receives
              * @example 01900000-0000-7000-8000-000000000002
              */
             created_by: string;
@@ -10205,7 +10205,7 @@ export interface components {
              */
             event_type: string | null;
             /**
-             * @description `pending`: it is tried, or tried again; `delivered`: answered by 2xx; `failed`: given up; `skipped`: not sent, since its maker may not see the event any more or it was not kept for so long
+             * @description `pending`: it is tried, or tried again; `delivered`: answered by 2xx; `failed`: given up; `skipped`: not sent, because its creator can no longer see the event or the event is no longer kept
              * @example delivered
              * @enum {string}
              */
@@ -10467,7 +10467,7 @@ export interface components {
              * @example 1
              */
             organizations: number;
-            /** @description Each kind of what belongs to nothing, or is not whole */
+            /** @description Each kind of orphaned or incomplete item */
             kinds: components["schemas"]["OrphanKind"][];
             /** @description At most 1,000 of those that are not 0, by organization */
             found: components["schemas"]["OrphansOfOrganization"][];
@@ -10787,7 +10787,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+        /** @description An unexpected error; the log line with the same X-Request-Id has the cause */
         InternalServerError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10802,7 +10802,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+        /** @description An unexpected error; the log line with the same X-Request-Id has the cause */
         InternalServerError2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10816,7 +10816,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description An unexpected failure; the log line with the same X-Request-Id has its cause */
+        /** @description An unexpected error; the log line with the same X-Request-Id has the cause */
         InternalServerError3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10827,7 +10827,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Something that this needs is down; try again after Retry-After */
+        /** @description A required service is down; retry after Retry-After */
         ServiceUnavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10843,7 +10843,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Something that this needs is down; try again after Retry-After */
+        /** @description A required service is down; retry after Retry-After */
         ServiceUnavailable2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10858,7 +10858,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Authentication is missing or invalid, or the endpoint is not open to keys */
+        /** @description Authentication is missing or invalid, or the endpoint does not accept API keys */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10917,7 +10917,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The page's origin, or the caller, may not */
+        /** @description The page's origin, or the caller, is not allowed */
         Forbidden3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10963,7 +10963,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request cannot be served as it is */
+        /** @description The request cannot be served as sent */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10978,7 +10978,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request cannot be served as it is */
+        /** @description The request cannot be served as sent */
         BadRequest2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10993,7 +10993,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
             };
         };
-        /** @description The request cannot be served as it is */
+        /** @description The request cannot be served as sent */
         BadRequest3: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11007,7 +11007,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"] | components["schemas"]["ValidationError"];
             };
         };
-        /** @description What was sent is no message of the protocol, or names a version that is not spoken */
+        /** @description The request is not a protocol message, or names an unsupported version */
         BadRequest4: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11022,7 +11022,7 @@ export interface components {
                 "application/json": components["schemas"]["McpError"];
             };
         };
-        /** @description Not found, or out of reach */
+        /** @description Not found, or not accessible to the caller */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11037,7 +11037,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Not found, or out of reach */
+        /** @description Not found, or not accessible to the caller */
         NotFound2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11066,7 +11066,7 @@ export interface components {
                 "application/json": components["schemas"]["McpError"];
             };
         };
-        /** @description Not found, or out of reach */
+        /** @description Not found, or not accessible to the caller */
         NotFound4: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11077,7 +11077,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description It does not fit the present state */
+        /** @description The request conflicts with the current state */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11137,7 +11137,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The model provider took too long */
+        /** @description The model provider timed out */
         GatewayTimeout: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11337,7 +11337,7 @@ export interface components {
                 "application/json": components["schemas"]["Document"];
             };
         };
-        /** @description There is too little free disk space; reads, search and chat go on. Try again after Retry-After */
+        /** @description There is too little free disk space; reads, search and chat still work. Retry after Retry-After */
         InsufficientStorage: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11353,7 +11353,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description What comes after the cursor is not kept any more; `oldest` is the cursor to go on from */
+        /** @description The events after the cursor are no longer kept; continue from the cursor `oldest` */
         Gone: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11368,7 +11368,7 @@ export interface components {
                 "application/json": components["schemas"]["CursorExpired"];
             };
         };
-        /** @description That version is not kept any more */
+        /** @description That version is no longer kept */
         Gone2: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11390,7 +11390,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description Accepted; work goes on in the background */
+        /** @description Accepted; the work continues in the background */
         RunAccepted: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11412,7 +11412,7 @@ export interface components {
                 "application/json": components["schemas"]["RunAccepted"];
             };
         };
-        /** @description Accepted; work goes on in the background */
+        /** @description Accepted; the work continues in the background */
         Batch: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11999,32 +11999,32 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description The id of the request, which the log and the audit log repeat: the one that was sent, if it has at most 128 letters, digits and `._:@/-`, else a new one
+         * @description The id of the request, also in the log and the audit log: the one that was sent, if it has at most 128 letters, digits and `._:@/-`, otherwise a new one
          * @example 01900000-0000-7000-8000-0000000000aa
          */
         "X-Request-Id": string;
         /**
-         * @description Seconds after which trying again may help, 1 or more
+         * @description Seconds to wait before retrying, 1 or more
          * @example 5
          */
         "Retry-After": number;
         /**
-         * @description The budget nearest to its end, of the key, the user or the organization: `q` requests in `w` seconds. Of a 429 the one that is used up. Absent if the request was refused before it was counted
+         * @description The most exhausted budget of the key, the user or the organization: `q` requests in `w` seconds. For a 429, the budget that is used up. Absent if the request was refused before it was counted
          * @example "user-requests";q=600;w=60
          */
         "RateLimit-Policy": string;
         /**
-         * @description Requests a minute that this budget has. Absent if the request was refused before it was counted
+         * @description Requests per minute of this budget. Absent if the request was refused before it was counted
          * @example 600
          */
         "RateLimit-Limit": number;
         /**
-         * @description What is left of it in this minute. Absent if the request was refused before it was counted
+         * @description Requests left in this minute. Absent if the request was refused before it was counted
          * @example 598
          */
         "RateLimit-Remaining": number;
         /**
-         * @description Seconds until the minute is over. Absent if the request was refused before it was counted
+         * @description Seconds until the minute ends. Absent if the request was refused before it was counted
          * @example 42
          */
         "RateLimit-Reset": number;
@@ -12034,17 +12034,17 @@ export interface components {
          */
         "WWW-Authenticate": string;
         /**
-         * @description Names what was asked for and not done, as `199 holdfast "…"`: fields that the operation does not know (at most five of them, the others are counted), and results that lack a part. May come more than once
+         * @description Parts of the request that were ignored, as `199 holdfast "…"`: fields that the operation does not know (at most five are named, the rest counted), and incomplete results. May occur more than once
          * @example 199 holdfast "unknown field document_idd; did you mean document_id?"
          */
         Warning: string;
         /**
-         * @description `false` if trying again cannot help although the status says so; OpenAI's clients read it
+         * @description `false` if retrying cannot help although the status suggests it; read by OpenAI's clients
          * @example false
          */
         "X-Should-Retry": string;
         /**
-         * @description Seconds after which trying again may help, 1 or more; absent if nobody knows
+         * @description Seconds to wait before retrying, 1 or more; absent if unknown
          * @example 5
          */
         "Retry-After-If-Known": number;
@@ -12452,7 +12452,7 @@ export interface operations {
                     "text/event-stream": components["schemas"]["ChatCompletionChunk"] | components["schemas"]["ChatStreamError"];
                 };
             };
-            /** @description The request cannot be served as it is */
+            /** @description The request cannot be served as sent */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14518,7 +14518,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accepted; work goes on in the background */
+            /** @description Accepted; the work continues in the background */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14600,7 +14600,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted; work goes on in the background */
+            /** @description Accepted; the work continues in the background */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -14994,7 +14994,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedDocuments"];
                 };
             };
-            /** @description Accepted; work goes on in the background */
+            /** @description Accepted; the work continues in the background */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -18807,7 +18807,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted; work goes on in the background */
+            /** @description Accepted; the work continues in the background */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19825,7 +19825,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accepted; work goes on in the background */
+            /** @description Accepted; the work continues in the background */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -19947,7 +19947,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accepted; work goes on in the background */
+            /** @description Accepted; the work continues in the background */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20017,7 +20017,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted; work goes on in the background */
+            /** @description Accepted; the work continues in the background */
             202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20565,7 +20565,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description What was sent is no message of the protocol, or names a version that is not spoken */
+            /** @description The request is not a protocol message, or names an unsupported version */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -20580,7 +20580,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized2"];
-            /** @description The page's origin, or the caller, may not */
+            /** @description The page's origin, or the caller, is not allowed */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

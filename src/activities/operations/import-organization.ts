@@ -72,7 +72,7 @@ export async function importStep(
     if (organization === undefined || stores === undefined)
       throw new DomainError(
         "corrupt",
-        "The archive is older than version 0.10: import it with 0.10 and export it anew.",
+        "The archive is older than version 0.10: import it with 0.10 and export it again.",
       );
     const made = await insertOrganization(deps.db, {
       id: manifest.organization_id,
@@ -80,7 +80,7 @@ export async function importStep(
       operationId: work.operationId,
     });
     if (made === undefined)
-      throw new DomainError("conflict", "An organization with the archive's id or name is here already.");
+      throw new DomainError("conflict", "An organization with the archive's id or name already exists here.");
     return { progress: { ...progress, organization_num: made.num }, done: false };
   }
   const organization = { id: manifest.organization_id, num: progress.organization_num };
@@ -160,7 +160,7 @@ async function storeContent(
     body: pieces(archive, content),
   });
   if (sha256 !== null && sha256 !== stored.sha256)
-    throw new DomainError("corrupt", "A file of the archive is not that of its checksum.");
+    throw new DomainError("corrupt", "A file in the archive does not match its checksum.");
   return name;
 }
 

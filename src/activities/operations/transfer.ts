@@ -63,7 +63,7 @@ async function imported(deps: TransferDeps, { id, parameters, report }: Operatio
   if (version !== ARCHIVE_VERSION)
     throw new DomainError(
       "unsupported_file_type",
-      `The archive is of version ${version}, and this release reads ${ARCHIVE_VERSION}.`,
+      `The archive has version ${version}, but this release reads version ${ARCHIVE_VERSION}.`,
     );
   const archive = openArchive(folder, await keyOf(deps.masterKey, parameters));
   return importStep(

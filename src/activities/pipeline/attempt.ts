@@ -21,7 +21,7 @@ import { starvedError, stoodStill, wasStarved } from "../../process/standstill.t
 import { drillPoint } from "../../telemetry/drill-point.ts";
 import { pipelineOutcomes } from "../../telemetry/instruments.ts";
 
-const MESSAGE_OF_UNKNOWN = "Processing failed for a reason that nobody foresaw.";
+const MESSAGE_OF_UNKNOWN = "Processing failed unexpectedly.";
 
 interface MemberDeps {
   readonly db: Database;
@@ -68,8 +68,7 @@ export async function attemptStep(
   const begun: Begun = { deps, input, step, fence };
   try {
     const starved = input.lost && wasStarved(DEADLINES.lostAttempt);
-    if (starved)
-      deps.log.warn({ claim_id: input.claimId, step }, "an attempt was lost for want of processor time");
+    if (starved) deps.log.warn({ claim_id: input.claimId, step }, "an attempt was lost for lack of CPU time");
     const members = await inTenant(deps.db, input.organization, (sql) =>
       beginAttempt(sql, fence, { step, lost: input.lost, starved, onlyFree: input.onlyFree === true }),
     );
@@ -80,7 +79,7 @@ export async function attemptStep(
   } catch (error) {
     await inTenant(deps.db, input.organization, (sql) => releaseAttempt(sql, fence)).catch(
       (releaseError: unknown) =>
-        deps.log.warn({ err: releaseError, claim_id: input.claimId }, "an attempt could not be let go"),
+        deps.log.warn({ err: releaseError, claim_id: input.claimId }, "an attempt could not be released"),
     );
     throw error;
   }

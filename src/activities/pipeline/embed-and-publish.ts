@@ -173,7 +173,7 @@ async function noteRefusals(
 ): Promise<void> {
   deps.log.warn(
     { run_id: member.id, texts: refused, chunks: member.chunk_count, code: NOT_EMBEDDED },
-    "the model provider refuses texts of a document",
+    "the model provider rejected texts of a document",
   );
   if (await inTenant(deps.db, input.organization, (sql) => isRefusedWhole(sql, member.num, modelNum)))
     throw everyTextRefused();

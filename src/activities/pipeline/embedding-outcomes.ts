@@ -40,5 +40,5 @@ export async function keepOutcomes(
 
 /** A hopeless error: a document without any vector is not published. */
 export function everyTextRefused(): DomainError {
-  return new DomainError("rejected_by_provider", "The model provider refuses every text of the document.");
+  return new DomainError("rejected_by_provider", "The model provider rejects every text of the document.");
 }

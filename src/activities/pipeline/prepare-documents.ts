@@ -133,7 +133,7 @@ async function* preparedParts(
   for await (const { document, title, next } of parsedParts(deps, organizationId, work)) {
     const chunks = await pipelineStage("chunk", () => chunkPart(deps, document, { organizationId, ...work }));
     const total = chunksBefore + chunks.length;
-    if (next === null && total === 0) throw new DomainError("no_text", "There is no text in the file.");
+    if (next === null && total === 0) throw new DomainError("no_text", "The file contains no text.");
     if (total > MAX_DOCUMENT_CHUNKS)
       throw new DomainError("too_large", `The document has more than ${MAX_DOCUMENT_CHUNKS} chunks.`);
     signal.throwIfAborted();

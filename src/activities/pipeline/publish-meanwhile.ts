@@ -27,7 +27,7 @@ export function publishMeanwhile(deps: PipelineDeps, input: StepInput): Meanwhil
       .catch((error: unknown) =>
         deps.log.warn(
           { err: error, claim_id: input.claimId },
-          "members that were ready could not be published yet",
+          "documents that were ready could not be published yet",
         ),
       );
     passes.add(pass);

@@ -143,7 +143,7 @@ export async function maintainOrganization(
     if (Object.keys(counts).length > 0)
       deps.log.info(
         { organization_id: organization.id, ...counts },
-        "maintenance has removed what was not needed any more",
+        "maintenance removed data that was no longer needed",
       );
     return counts;
   });

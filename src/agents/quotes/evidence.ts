@@ -98,7 +98,7 @@ async function issue(
   try {
     return await receipts.issue(organizationId, vouched);
   } catch (error) {
-    log.warn({ err: error, turn_id: turnId }, "an answer is without receipts");
+    log.warn({ err: error, turn_id: turnId }, "an answer has no receipts");
     return [];
   }
 }

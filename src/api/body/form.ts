@@ -35,7 +35,7 @@ export function readForm<T, S extends z.ZodObject>(
   unknownFieldWarnings(schema, { ...upload.fields, ...dropped }).forEach(warn);
   for (const name of Object.keys(upload.repeated))
     if (Object.hasOwn(schema.shape, name) && !lists.includes(name))
-      warn(warning(`${name} came more than once; the last one counts`));
+      warn(warning(`${name} was sent more than once; the last one is used`));
   const problems = problemsOfFile(upload);
   // An empty field counts as missing, as in FastAPI's forms; only `path` may be empty: the root then.
   const given = Object.fromEntries(
@@ -76,7 +76,7 @@ function problemsOfFile<T>({ file, problems }: ReceivedUpload<T>): Problem[] {
       input,
       ctx: { error: {} },
     })),
-    ...(isMore ? [valueError(["body", "file"], "a request takes one file")] : []),
+    ...(isMore ? [valueError(["body", "file"], "a request can contain only one file")] : []),
   ];
 }
 

@@ -88,12 +88,14 @@ export async function discardFile(deps: Deps, { objectKey }: StoredFile, reason:
   if (reason instanceof DomainError && reason.code === "database_unavailable") return;
   await deps.storage
     .delete(objectKey)
-    .catch((error: unknown) => deps.log.warn({ err: error }, "a refused upload is left to the sweep"));
+    .catch((error: unknown) =>
+      deps.log.warn({ err: error }, "a refused upload could not be removed; the sweep will remove it"),
+    );
 }
 
 /** What an upload with `strict` asks for. @throws DomainError `empty_file`, `unsupported_file_type` */
 export function requireReadable({ size, fileType }: Pick<StoredFile, "size" | "fileType">): void {
   if (size === 0) throw new DomainError("empty_file", "The file is empty.", { param: "file" });
   if (fileType === UNREADABLE)
-    throw new DomainError("unsupported_file_type", "No parser reads files of this kind.", { param: "file" });
+    throw new DomainError("unsupported_file_type", "This file type is not supported.", { param: "file" });
 }

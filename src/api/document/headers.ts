@@ -26,35 +26,32 @@ const BUDGET = "Absent if the request was refused before it was counted";
 export const COMPONENT_HEADERS = {
   "X-Request-Id": {
     ...text(
-      "The id of the request, which the log and the audit log repeat: the one that was sent, if it has at " +
-        "most 128 letters, digits and `._:@/-`, else a new one",
+      "The id of the request, also in the log and the audit log: the one that was sent, if it has at " +
+        "most 128 letters, digits and `._:@/-`, otherwise a new one",
       "01900000-0000-7000-8000-0000000000aa",
     ),
     required: true,
   },
-  "Retry-After": { ...count("Seconds after which trying again may help, 1 or more", 5), required: true },
+  "Retry-After": { ...count("Seconds to wait before retrying, 1 or more", 5), required: true },
   "RateLimit-Policy": text(
-    "The budget nearest to its end, of the key, the user or the organization: `q` requests in `w` seconds. " +
-      `Of a 429 the one that is used up. ${BUDGET}`,
+    "The most exhausted budget of the key, the user or the organization: `q` requests in `w` seconds. " +
+      `For a 429, the budget that is used up. ${BUDGET}`,
     '"user-requests";q=600;w=60',
   ),
-  "RateLimit-Limit": count(`Requests a minute that this budget has. ${BUDGET}`, 600),
-  "RateLimit-Remaining": count(`What is left of it in this minute. ${BUDGET}`, 598),
-  "RateLimit-Reset": count(`Seconds until the minute is over. ${BUDGET}`, 42),
+  "RateLimit-Limit": count(`Requests per minute of this budget. ${BUDGET}`, 600),
+  "RateLimit-Remaining": count(`Requests left in this minute. ${BUDGET}`, 598),
+  "RateLimit-Reset": count(`Seconds until the minute ends. ${BUDGET}`, 42),
   "WWW-Authenticate": { ...text("Always `Bearer`", "Bearer"), required: true },
   Warning: text(
-    'Names what was asked for and not done, as `199 holdfast "…"`: fields that the operation does not know ' +
-      "(at most five of them, the others are counted), and results that lack a part. May come more than once",
+    'Parts of the request that were ignored, as `199 holdfast "…"`: fields that the operation does not know ' +
+      "(at most five are named, the rest counted), and incomplete results. May occur more than once",
     '199 holdfast "unknown field document_idd; did you mean document_id?"',
   ),
   "X-Should-Retry": text(
-    "`false` if trying again cannot help although the status says so; OpenAI's clients read it",
+    "`false` if retrying cannot help although the status suggests it; read by OpenAI's clients",
     "false",
   ),
-  "Retry-After-If-Known": count(
-    "Seconds after which trying again may help, 1 or more; absent if nobody knows",
-    5,
-  ),
+  "Retry-After-If-Known": count("Seconds to wait before retrying, 1 or more; absent if unknown", 5),
 } as const satisfies Record<string, Header>;
 
 type Component = keyof typeof COMPONENT_HEADERS;

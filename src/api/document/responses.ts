@@ -7,23 +7,23 @@ import type { Route } from "../route.ts";
 import { errorHeaders, successHeaders } from "./headers.ts";
 
 const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
-  400: "The request cannot be served as it is",
-  401: "Authentication is missing or invalid, or the endpoint is not open to keys",
+  400: "The request cannot be served as sent",
+  401: "Authentication is missing or invalid, or the endpoint does not accept API keys",
   403: "No permission, or another organization",
-  404: "Not found, or out of reach",
-  409: "It does not fit the present state",
-  410: "What comes after the cursor is not kept any more; `oldest` is the cursor to go on from",
+  404: "Not found, or not accessible to the caller",
+  409: "The request conflicts with the current state",
+  410: "The events after the cursor are no longer kept; continue from the cursor `oldest`",
   412: "The resource has changed since it was read",
   414: "The path and the query together have more than 8,192 characters",
   416: "The range cannot be served",
   422: "Validation failed; all problems are listed",
   429: "Too many requests, or a quota is used up",
   431: "The headers together have more than 32 KiB",
-  500: "An unexpected failure; the log line with the same X-Request-Id has its cause",
+  500: "An unexpected error; the log line with the same X-Request-Id has the cause",
   502: "The model provider failed",
-  503: "Something that this needs is down; try again after Retry-After",
-  504: "The model provider took too long",
-  507: "There is too little free disk space; reads, search and chat go on. Try again after Retry-After",
+  503: "A required service is down; retry after Retry-After",
+  504: "The model provider timed out",
+  507: "There is too little free disk space; reads, search and chat still work. Retry after Retry-After",
 };
 
 /** Other errors have the body of {@link ErrorBody}. */
@@ -39,7 +39,7 @@ function bodyOf(route: Route, status: number): z.ZodType {
 const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   200: "OK",
   201: "Created",
-  202: "Accepted; work goes on in the background",
+  202: "Accepted; the work continues in the background",
   204: "Done, no content",
 };
 

@@ -101,7 +101,7 @@ export async function followStream(
       }
       await sendEnd(stream, error, wanted.guide);
       if (!(error instanceof DomainError))
-        wanted.log.error({ request_id: wanted.requestId, err: error }, "a stream of events failed");
+        wanted.log.error({ request_id: wanted.requestId, err: error }, "an event stream failed");
       break;
     }
   }

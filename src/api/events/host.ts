@@ -36,9 +36,9 @@ export function createEventHost(deps: EventHostDeps): EventHost {
           forgetAgents();
           onConnected();
         },
-        onLost: (error) => log.warn({ err: error }, "the connection that listens for events was lost"),
+        onLost: (error) => log.warn({ err: error }, "the event listener's connection was lost"),
       }),
-    onFailure: (error) => log.warn({ err: error }, "new events could not be looked for"),
+    onFailure: (error) => log.warn({ err: error }, "could not check for new events"),
   });
   return { hub, seats: createEventSeats(streamsPerProcess), read: createEventReader(db) };
 }

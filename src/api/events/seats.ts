@@ -9,7 +9,7 @@ export function createEventSeats(perProcess: number): EventSeats {
     kinds: ["stream", "wait"],
     most: { key: 10, user: 20, process: perProcess },
     of: "event-streams",
-    refusal: "Too many open streams and waits for events",
+    refusal: "Too many open event streams and waiting requests",
     retryAfterSeconds: 5,
   });
 }

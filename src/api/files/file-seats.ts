@@ -15,7 +15,7 @@ export function createFileSeats(): FileSeats {
     kinds: ["page"],
     most: { user: 8, organization: 32, process: 64 },
     of: "pages",
-    refusal: "Too many pages in the making",
+    refusal: "Too many pages being rendered",
     // Most pages take some 30 ms.
     retryAfterSeconds: 1,
   });
@@ -24,7 +24,7 @@ export function createFileSeats(): FileSeats {
     // A request holds little while it waits, and takes one seat at a time.
     most: { user: 10, organization: 64, process: 128 },
     of: "input-files",
-    refusal: "Too many requests whose files wait or are read",
+    refusal: "Too many requests with files waiting or being read",
     retryAfterSeconds: 5,
   });
   return { pages, inputFiles, counts: () => ({ ...pages.counts(), ...inputFiles.counts() }) };

@@ -108,7 +108,7 @@ async function connectServer(context: McpContext, { session, transport, store }:
     };
     return runMethod(call, asked);
   };
-  server.onerror = (error) => deps.log.debug({ err: error }, "a message of the protocol went wrong");
+  server.onerror = (error) => deps.log.debug({ err: error }, "a protocol message failed");
   await server.connect(transport);
   return server;
 }

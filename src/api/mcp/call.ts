@@ -120,7 +120,7 @@ function requireCapability({ capabilities }: Principal, capability: Route["capab
   if (capability !== undefined && !capabilities.has(capability))
     throw new DomainError(
       "key_out_of_scope",
-      `Permission denied: the API key was made without the capability ${capability}`,
+      `Permission denied: the API key lacks the capability ${capability}`,
     );
 }
 

@@ -68,7 +68,7 @@ export function createAnswerStore(
       count += 1;
       written = written.then(() =>
         write({ organization, sessionId, streamId: stream }, no, message).catch((error: unknown) =>
-          log.warn({ err: error }, "a message of the Model Context Protocol could not be kept"),
+          log.warn({ err: error }, "a Model Context Protocol message could not be stored"),
         ),
       );
       return written.then(() => eventIdOf(stream, no));

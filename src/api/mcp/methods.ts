@@ -107,7 +107,7 @@ export async function runMethod(call: McpCall, request: Request): Promise<Result
     if (shown.code === RPC_CODES.internal && !call.signal.aborted)
       call.deps.log.error(
         { request_id: call.request.id, err: error },
-        "a request of the Model Context Protocol failed unexpectedly",
+        "a Model Context Protocol request failed unexpectedly",
       );
     throw shown;
   }

@@ -88,7 +88,7 @@ async function follow(events: EventStream, following: Following): Promise<void> 
         continue;
       }
       if (!(error instanceof DomainError))
-        deps.log.error({ request_id: request.id, err: error }, "a stream of notifications failed");
+        deps.log.error({ request_id: request.id, err: error }, "a notification stream failed");
       return;
     }
   }

@@ -48,7 +48,7 @@ export const answerMessage = (context: McpContext, body: unknown): Promise<RawAn
     const session = isBeginning ? undefined : await requireSession(context);
     if ("method" in message && "id" in message) {
       if (session !== undefined && message.method === "initialize")
-        throw new RpcError(RPC_CODES.invalidRequest, "This session was begun before");
+        throw new RpcError(RPC_CODES.invalidRequest, "This session has already been initialized");
       return answerRequest(context, session, message);
     }
     if (session !== undefined) await hear(context, session, message);
@@ -137,7 +137,7 @@ async function requireSession(context: McpContext): Promise<McpSession> {
   const { deps, principal, request } = context;
   const id = sessionIdOf(context);
   if (id === undefined)
-    throw new RpcError(RPC_CODES.refused, "Bad Request: the header Mcp-Session-Id is needed");
+    throw new RpcError(RPC_CODES.refused, "Bad Request: the header Mcp-Session-Id is required");
   const session = isUuid(id) ? await useMcpSession(deps.db, principal, id.toLowerCase()) : undefined;
   if (session === undefined) throw new StatusError(404, -32_001, "Session not found");
   const version = request.headers["mcp-protocol-version"];

@@ -34,7 +34,7 @@ export async function resumeAnswer(
   const key = { organization: principal.organization, sessionId: session.id, streamId };
   const first = await readMcpAnswer(deps.db, key, no);
   if (first === undefined || !(await isReached(context, principal, first)))
-    throw new RpcError(RPC_CODES.invalidRequest, "There is nothing to go on with");
+    throw new RpcError(RPC_CODES.invalidRequest, "There is nothing to resume");
   const leave = deps.events.seats.take(principal, "stream");
   request.res.once("close", leave);
   if (request.res.destroyed) leave();
@@ -93,6 +93,9 @@ async function isReached(
 
 /** The process that ran the request is gone, and nothing runs it again. */
 function lost(requestId: string): string {
-  const error = { code: RPC_CODES.internal, message: "The request was lost with its process: ask again" };
+  const error = {
+    code: RPC_CODES.internal,
+    message: "The request was lost because its process stopped: send it again",
+  };
   return JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(requestId) as unknown, error });
 }

@@ -30,7 +30,7 @@ async function answer(
   const { status, body, headers, isUnexpected } = present?.(usual) ?? usual;
   const fields = { request_id: ctx.state["requestId"] as string, status };
   if (isGone(ctx) && isAbort(error))
-    log.debug({ request_id: fields.request_id }, "a client left before it had its answer");
+    log.debug({ request_id: fields.request_id }, "a client disconnected before its response");
   else if (isUnexpected && !isGone(ctx))
     log.error({ ...fields, err: error }, "a request failed unexpectedly");
   else if (status >= 500) log.warn({ ...fields, err: error }, "a request could not be served");

@@ -49,7 +49,7 @@ export function createOperationsHost(parts: Parts): OperationsHost {
         ]);
         return { backlog, pollers: new Map(pollers) };
       } catch (error) {
-        log.warn({ err: error }, "the task queues could not be looked at for an operator");
+        log.warn({ err: error }, "the task queues could not be read for an operator");
         return undefined;
       }
     }),

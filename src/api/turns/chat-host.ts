@@ -99,11 +99,11 @@ export async function createChatHost(deps: ChatHostDeps): Promise<ChatHost> {
   const records = createTurnRecords(deps);
   const abortTurns = abortingTurnsOf(openTurns);
   const lease = await holdLease(db, apiProcessId, {
-    lost: () => abortTurns(new DomainError("turn_lost", "The turn was given up by its API process.")),
+    lost: () => abortTurns(new DomainError("turn_lost", "The API process abandoned the turn.")),
     error: (error) => log.warn({ err: error }, "the lease of this API process could not be renewed"),
   });
   const stopWatching = watchCancelledTurns(db, openTurns, (error) =>
-    log.warn({ err: error }, "cancelled turns could not be looked for"),
+    log.warn({ err: error }, "could not check for cancelled turns"),
   );
   const { health, workers, bookkeeping, stopAdopting } = joinTemporal(deps, {
     apiProcessId,
@@ -190,7 +190,7 @@ function joinTemporal(deps: ChatHostDeps, { apiProcessId, openTurns, ledger, abo
     queues,
     activities: deps.createActivities(openTurns),
     onConnected: (isConnected) => health.setConnected(isConnected),
-    onError: (error) => log.warn({ err: error }, "chat's workers stopped; they are started again"),
+    onError: (error) => log.warn({ err: error }, "chat workers stopped; restarting them"),
   });
   const starter = createChatStarter(() => workers.client(), queues.chat);
   const bookkeeping = createBookkeeping({ apiProcessId, queues, starter, ledger, openTurns, health, log });
@@ -200,7 +200,7 @@ function joinTemporal(deps: ChatHostDeps, { apiProcessId, openTurns, ledger, abo
     apiQueue: queues.api,
     starter,
     health,
-    onError: (error) => log.warn({ err: error }, "turns that wait for a workflow could not be given one"),
+    onError: (error) => log.warn({ err: error }, "workflows could not be started for waiting turns"),
   });
   return { health, workers, bookkeeping, stopAdopting };
 }

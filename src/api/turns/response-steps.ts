@@ -26,7 +26,7 @@ export async function searchStores(
   if (fileSearch === undefined || queries.length === 0)
     return { id: call.id, type: "invalid", text: "The call has no queries." };
   if (before >= maxToolCalls)
-    return { id: call.id, type: "error", text: "No further search is allowed: answer from what is known." };
+    return { id: call.id, type: "error", text: "No further search is allowed: answer with what you know." };
   sink.search?.({ callId: call.id, queries });
   const hits = await fileSearch.search(queries, signal);
   sink.search?.({ callId: call.id, queries, hits });

@@ -92,10 +92,7 @@ function createTeller(db: Database, log: Pick<Log, "warn">) {
       await inTenant(db, organization, (sql) => tellBudgetReached(sql, reached));
     } catch (error) {
       told.delete(name);
-      log.warn(
-        { err: error, organization_id: organization.id },
-        "the event of a budget could not be written",
-      );
+      log.warn({ err: error, organization_id: organization.id }, "a budget event could not be written");
     }
   };
 }

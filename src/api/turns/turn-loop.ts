@@ -243,7 +243,7 @@ async function provenAnswer(
     return await Promise.race([proveCitations(evidence, { scope, turnId }, citations, quotes), late]);
   } catch (error) {
     signal.throwIfAborted();
-    deps.log.warn({ err: error, turn_id: turnId }, "an answer is without quotes and receipts");
+    deps.log.warn({ err: error, turn_id: turnId }, "an answer has no quotes and receipts");
     return { citations, marks: quotes.map(({ index, start, end }) => ({ index, start, end })) };
   }
 }

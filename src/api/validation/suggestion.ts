@@ -49,6 +49,6 @@ export function tellUnknownKeys(issue: z.core.$ZodRawIssue): string | undefined 
   const told = issue.keys
     .filter((key) => NAMEABLE.test(key))
     .slice(0, MAX_TOLD)
-    .map((key) => `${key} is not known${suggestion(key, known)}`);
+    .map((key) => `${key} is unknown${suggestion(key, known)}`);
   return told.length === 0 ? undefined : told.join("; ");
 }

@@ -97,7 +97,7 @@ export function findUnusable(value: unknown, part: Part): Problem[] {
     const key = keys?.[next] ?? next;
     if (typeof key === "string" && textFault(key) !== null)
       problems.push(
-        valueError(locationOf(open.slice(0, -1), part), "a key holds a character that is not allowed"),
+        valueError(locationOf(open.slice(0, -1), part), "a key contains a character that is not allowed"),
       );
     else visit((holder as Record<string | number, unknown>)[key]);
   }

@@ -24,17 +24,14 @@ export function addAuditCommand(program: Command): void {
   audit
     .command("verify")
     .description(
-      "recompute the chain of every organization's audit rows; exits with 1 where a row was changed or " +
+      "verify the chain of every organization's audit rows; exits with 1 if a row was changed or " +
         "removed",
     )
-    .option("--organization <id>", "this organization alone")
-    .option(
-      "--expect <seq:hash>",
-      "a head that was printed before: it must still stand in the organization's chain",
-    )
+    .option("--organization <id>", "only this organization")
+    .option("--expect <seq:hash>", "a head printed earlier, which must still be in the organization's chain")
     .option(
       "--anchors <where>",
-      `hold the chains against these anchors too: a file, a folder, or \`${IN_STORE}\` for those in the ` +
+      `also compare the chains with these anchors: a file, a folder, or \`${IN_STORE}\` for those in the ` +
         "object store",
     )
     .option("--json", "print JSON")
@@ -42,14 +39,14 @@ export function addAuditCommand(program: Command): void {
   audit
     .command("anchor")
     .description(
-      "sign the heads of all chains, and write them to the object store; maintenance does so each day",
+      "sign the heads of all chains and write them to the object store; maintenance does this daily",
     )
     .option("--to <file>", "write them to this new file instead")
     .option("--json", "print JSON")
     .action(anchor);
   audit
     .command("public-key")
-    .description("print the key that anchors are verified with, as a JWK")
+    .description("print the public key for verifying anchors, as a JWK")
     .action(showPublicKey);
 }
 
@@ -58,7 +55,7 @@ type Report = { readonly organization_id: string } & Awaited<ReturnType<typeof v
 async function verify(options: Options): Promise<void> {
   const { organization, json } = options;
   if (options.expect !== undefined && organization === undefined)
-    throw new CommandError("--expect needs --organization: each has a chain of its own.");
+    throw new CommandError("--expect requires --organization, because each organization has its own chain.");
   const { organizations, anchors } = await withDatabase(async (connection) => ({
     organizations: await verifyChains(connection, options),
     anchors:
@@ -81,7 +78,8 @@ async function verify(options: Options): Promise<void> {
 /** @throws CommandError if no anchor names the deleted organization, because then nothing was checked */
 function assertNamed(anchors: readonly AnchorReport[], organization: string): void {
   const isNamed = anchors.some((one) => one.intact + one.expired + one.deleted_count + one.fault_count > 0);
-  if (!isNamed) throw new CommandError(`There is no organization ${organization}, and no anchor names it.`);
+  if (!isNamed)
+    throw new CommandError(`There is no organization ${organization}, and no anchor mentions it.`);
 }
 
 async function verifyChains(
@@ -140,8 +138,7 @@ async function writeNew(file: string, text: string): Promise<void> {
     await writeFile(file, `${text}\n`, { flag: "wx", mode: 0o600 });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EEXIST")
-      throw new CommandError(`${file} is there already: an anchor is never written over.`);
+    if (code === "EEXIST") throw new CommandError(`${file} already exists. Anchors are never overwritten.`);
     if (code === "ENOENT") throw new CommandError(`The folder of ${file} does not exist.`);
     throw error;
   }
@@ -180,13 +177,13 @@ function printAnchors(reports: readonly AnchorReport[]): void {
   for (const { anchor: name, faults, deleted } of reports) {
     for (const { organization_id: id, seq, kind } of faults)
       printLine(`${name}: the chain of ${id} is ${kind} at ${seq}`);
-    for (const id of deleted) printLine(`${name}: ${id} was deleted since`);
+    for (const id of deleted) printLine(`${name}: ${id} has since been deleted`);
   }
 }
 
 function parseHead(text: string): { seq: number; hash: string } {
   const [, seq, hash] = /^(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
   if (seq === undefined || hash === undefined)
-    throw new CommandError("--expect takes what HEAD showed: a number, a colon and 64 hexadecimal digits.");
+    throw new CommandError("--expect takes a head as printed: a number, a colon and 64 hexadecimal digits.");
   return { seq: Number(seq), hash };
 }

@@ -14,16 +14,17 @@ const MOST_JOBS = 64;
 export function addBackupCommand(program: Command): void {
   const backup = program
     .command("backup")
-    .description(
-      "back-ups: of the database and its objects, without the master key, which is kept apart from them",
-    );
+    .description("back up and restore the database and its objects; the master key is not included");
   backup
     .command("create")
     .description(
-      "make a back-up while the service runs, as DATABASE_OWNER_URL: a dump by pg_dump, the objects, " +
+      "back up while the service is running, as DATABASE_OWNER_URL: a pg_dump, the objects, " +
         "and a manifest with counts and hashes",
     )
-    .requiredOption("--to <folder>", "a folder that is not there yet; it is there once the back-up is whole")
+    .requiredOption(
+      "--to <folder>",
+      "a folder that does not exist yet; it appears once the backup is complete",
+    )
     .option("--json", "print the manifest")
     .action(create);
   backup
@@ -32,10 +33,10 @@ export function addBackupCommand(program: Command): void {
       "restore a back-up into a database and an object store that have nothing of it, as " +
         "DATABASE_OWNER_URL, on a server that may never have seen Holdfast",
     )
-    .requiredOption("--from <folder>", "what `backup create` made")
+    .requiredOption("--from <folder>", "the folder that `backup create` wrote")
     .option(
       "--jobs <number>",
-      "tables that are filled at once; with more than 1 a failure leaves a database that must be made anew",
+      "tables to restore in parallel; if more than 1, a failed restore needs a new database",
       "1",
     )
     .option("--json", "print JSON")
@@ -43,13 +44,13 @@ export function addBackupCommand(program: Command): void {
   backup
     .command("verify")
     .description(
-      "of a restored database, its objects and the master key: open every key, read every file, " +
-        "recompute every chain; exits with 1 where something is wrong",
+      "verify a restored database, its objects and the master key: open every key, read every file, " +
+        "recompute every chain; exits with 1 if something is wrong",
     )
-    .option("--organization <id>", "this organization alone")
-    .option("--manifest <file>", "of the back-up: fewer rows than it says are a fault")
-    .option("--allow-empty", "a database without any organization is no fault")
-    .option("--quick", "see that files are there, without reading them")
+    .option("--organization <id>", "only this organization")
+    .option("--manifest <file>", "the backup's manifest; fewer rows than it lists are an error")
+    .option("--allow-empty", "accept a database without any organization")
+    .option("--quick", "check that files exist, without reading them")
     .option("--json", "print JSON")
     .action(verify);
 }
@@ -63,7 +64,7 @@ async function create({ to, json }: { readonly to: string; readonly json?: boole
       `${counted(sum(Object.values(database.rows)), "row")}, ` +
       `${counted(objects.count, "object")} of ${counted(objects.bytes, "byte")}`,
   );
-  printLine("Keep the master key apart from it: neither can be read without the other.");
+  printLine("Store the master key separately: you need both to read the data.");
 }
 
 async function restore({
@@ -87,7 +88,7 @@ async function restore({
       applied,
     });
   printLine(
-    `restored what was there at ${manifest.made_at}: ` +
+    `restored the backup of ${manifest.made_at}: ` +
       `${counted(sum(Object.values(manifest.database.rows)), "row")}, ` +
       counted(manifest.objects.count, "object"),
   );

@@ -12,10 +12,10 @@ export function addDrillCommand(program: Command): void {
   program
     .command("drill")
     .description(
-      "crash a Holdfast of its own at every step and look whether everything holds; in a source " +
+      "crash a separate Holdfast at every step and check that nothing is lost; in a source " +
         "checkout, `holdfast drill --help` has its options",
     )
-    .argument("[options...]", "as the drill takes them")
+    .argument("[options...]", "passed to the drill")
     .allowUnknownOption()
     .helpOption(false)
     .action(runDrill);
@@ -30,7 +30,7 @@ async function runDrill(options: readonly string[]): Promise<void> {
   if (!isHere)
     throw new CommandError(
       "The drill needs a source checkout with its development packages: it starts its own servers and " +
-        "is no part of the image. Run it there.",
+        "is not part of the image. Run it in a checkout.",
     );
   const child = spawn(process.execPath, [DRILL, ...options], { stdio: "inherit" });
   const [code] = (await once(child, "exit")) as [number | null];

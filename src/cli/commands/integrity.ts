@@ -32,10 +32,9 @@ export function addIntegrityCommand(program: Command): void {
   program
     .command("integrity")
     .description(
-      "compare everything that is stored with everything that names it; exits with 1 where something is " +
-        "wrong",
+      "check that stored data and its references are consistent; exits with 1 if something is " + "wrong",
     )
-    .option("--organization <id>", "this organization alone")
+    .option("--organization <id>", "only this organization")
     .option("--json", "print JSON")
     .action(checkIntegrity);
 }

@@ -37,25 +37,25 @@ const MOST_KEYS = 10_000;
 export function addKeysCommand(program: Command): void {
   const keys = program
     .command("keys")
-    .description("make, revoke and list API keys; rotate the keys of encryption");
+    .description("create, revoke and list API keys; rotate encryption keys");
   keys
     .command("create")
-    .description("make a key; its text is shown only now")
+    .description("create a key; it is shown only once")
     .requiredOption("--email <email>", "its owner")
     .option(
       "--organization <organization>",
-      "the owner's, by id or name; needed where several have the address",
+      "the owner's organization, by id or name; needed if several users have this address",
     )
-    .requiredOption("--name <name>", "what the owner calls it")
+    .requiredOption("--name <name>", "name of the key")
     .option(
       "--spaces <names>",
-      "narrow it to these spaces: names or ids, separated by commas; `private` is the owner's own",
+      "limit it to these spaces: comma-separated names or ids; `private` is the owner's private space",
     )
-    .option("--capabilities <list>", `narrow it to some of: ${CAPABILITIES.join(",")}`)
-    .option("--expires <time>", "ISO 8601 time after which it is refused")
+    .option("--capabilities <list>", `limit it to some of: ${CAPABILITIES.join(",")}`)
+    .option("--expires <time>", "expiry as an ISO 8601 time")
     .option(
       "--addresses <list>",
-      "let it be used only from these networks or addresses, separated by commas: 192.0.2.0/24",
+      "allow it only from these networks or addresses, comma-separated: 192.0.2.0/24",
     )
     .option("--json", "print JSON")
     .action(createKey);
@@ -68,9 +68,9 @@ export function addKeysCommand(program: Command): void {
   addRotationCommands(keys);
   keys
     .command("list")
-    .description("list keys, newest first, with what each may do and where")
-    .option("--email <email>", "of this user alone")
-    .option("--limit <count>", "at most so many", String(KEYS_SHOWN))
+    .description("list keys, newest first, with their capabilities and spaces")
+    .option("--email <email>", "only keys of this user")
+    .option("--limit <count>", "maximum number of keys to list", String(KEYS_SHOWN))
     .option("--json", "print JSON")
     .action(listKeys);
 }
@@ -102,7 +102,7 @@ async function createKey(options: CreateOptions): Promise<void> {
 }
 
 async function revokeKey(id: string, options: { json?: boolean }): Promise<void> {
-  if (!isUuid(id)) throw new CommandError("The id of a key is a UUID; `holdfast keys list` shows it.");
+  if (!isUuid(id)) throw new CommandError("A key id is a UUID; `holdfast keys list` shows it.");
   await withDatabase(async ({ db }) => {
     const organization = await findOrganizationOfKey(db, id);
     if (organization === undefined) throw new CommandError(`There is no key with the id ${id}.`);
@@ -134,7 +134,7 @@ async function listKeys(options: { email?: string; limit: string; json?: boolean
     ]),
   );
   if (keys.length === limit)
-    printLine(`these are the newest ${limit}; --limit shows more, --email those of one user`);
+    printLine(`these are the newest ${limit}; use --limit to show more, --email for one user`);
 }
 
 /** The columns SPACES and MAY. */
@@ -174,7 +174,7 @@ async function chosenSpaces(sql: Sql, userId: string, list: string | undefined):
     const space = spaces.find(
       (one) => one.id === word || (one.is_private ? word === PRIVATE_SPACE : one.name.toLowerCase() === word),
     );
-    if (space === undefined) throw new CommandError(`The owner has no role in a space called ${wanted}.`);
+    if (space === undefined) throw new CommandError(`The owner has no role in a space named ${wanted}.`);
     return space.id;
   });
 }
@@ -192,8 +192,7 @@ function parseTime(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const time = new Date(text);
   if (Number.isNaN(time.getTime())) throw new CommandError(`${text} is not an ISO 8601 time.`);
-  if (time.getTime() <= Date.now())
-    throw new CommandError(`--expires ${text} is past: the key could never be used.`);
+  if (time.getTime() <= Date.now()) throw new CommandError(`--expires ${text} is in the past.`);
   return time;
 }
 
@@ -202,7 +201,7 @@ function parseAddresses(list: string | undefined): string[] | null {
   return parts("--addresses", list).map((word) => {
     const cidr = canonicalCidr(word);
     if (cidr === null)
-      throw new CommandError(`${word} is not an IPv4 or IPv6 network, or has bits behind its prefix.`);
+      throw new CommandError(`${word} is not an IPv4 or IPv6 network, or has bits set beyond its prefix.`);
     return cidr;
   });
 }
@@ -213,7 +212,6 @@ function parts(option: string, list: string): string[] {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
-  if (named.length === 0)
-    throw new CommandError(`${option} names nothing; leave it out for a key that it does not narrow.`);
+  if (named.length === 0) throw new CommandError(`${option} is empty; omit it for a key without this limit.`);
   return named;
 }

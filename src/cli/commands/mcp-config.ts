@@ -134,20 +134,21 @@ export function addMcpConfigCommand(program: Command): void {
   program
     .command("mcp-config")
     .description(
-      "print the configuration by which a client of the Model Context Protocol uses this service; the key " +
+      "print the configuration that connects a Model Context Protocol client to this service; the key " +
         `stays in the variable ${KEY_VARIABLE}`,
     )
     .addArgument(new Argument("<client>", "whose configuration").choices(Object.keys(CLIENTS)))
     .option("--url <url>", "the address of the service, without /mcp (default: PUBLIC_URL)")
     .option("--key <key>", "print this API key into the configuration")
-    .option("--login", "without a key: the client signs its user in at the issuer")
+    .option("--login", "use no key: the client signs its user in at the issuer")
     .action((name: string, options: Options) => {
       const form = CLIENTS[name]!;
       const { url, key, login } = options;
       if (key !== undefined && login === true)
-        throw new CommandError("--key and --login exclude each other.");
+        throw new CommandError("Use either --key or --login, not both.");
       const address = (url ?? loadConfig().api.publicUrl).replace(/\/$/, "");
-      if (!URL.canParse(address)) throw new CommandError("--url takes an address like https://example.org.");
+      if (!URL.canParse(address))
+        throw new CommandError("--url must be an address such as https://example.org.");
       const authorization = login === true ? undefined : `Bearer ${key ?? form.variable}`;
       const config = form.config({ url: `${address}/mcp`, authorization });
       process.stderr.write(`For ${form.where}${noteOf(form, options)}:\n`);

@@ -18,17 +18,14 @@ export function addMigrateCommand(program: Command): void {
   program
     .command("migrate")
     .description(
-      "bring the database's schema up to date and mend its roles, policies and rights, as DATABASE_OWNER_URL",
+      "update the database schema and repair its roles, policies and grants, as DATABASE_OWNER_URL",
     )
     .option(
       "--create-logins",
-      "and let the users of DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL log in with " +
-        "the passwords that these have; their own settings are reset",
+      "also let the users of DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL log in with " +
+        "the passwords in these URLs; their role settings are reset",
     )
-    .option(
-      "--roles",
-      "make the roles and nothing else: before a restore into a server that never saw Holdfast",
-    )
+    .option("--roles", "only create the roles, before a restore on a server new to Holdfast")
     .option("--json", "print JSON")
     .action(async (options: Options) => {
       if (options.roles) return makeRolesAlone(options);
@@ -43,7 +40,7 @@ export function addMigrateCommand(program: Command): void {
 /** Makes the roles before a restore by hand into a new server: policies and rights in the dump name them. */
 async function makeRolesAlone({ createLogins, json }: Options): Promise<void> {
   if (createLogins)
-    throw new CommandError("--roles makes the roles and nothing else: leave out the other options.");
+    throw new CommandError("--roles only creates the roles; do not combine it with other options.");
   await withOwner((db) => makeRoles(db));
   const roles = Object.values(ROLES);
   if (json) printJson({ roles });
@@ -66,7 +63,7 @@ async function createFrom(
   if (url === undefined || systemUrl === undefined || maintenanceUrl === undefined)
     throw new CommandError(
       "--create-logins needs DATABASE_URL, DATABASE_SYSTEM_URL and DATABASE_MAINTENANCE_URL; for the " +
-        "Postgres that npm start brings, each start does it.",
+        "built-in Postgres of npm start, each start does it.",
     );
   try {
     return await makeLogins(db, { app: url, system: systemUrl, maintenance: maintenanceUrl });

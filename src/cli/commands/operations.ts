@@ -35,30 +35,29 @@ interface DeleteOptions extends WaitOptions {
 export function addRotationCommands(keys: Command): void {
   keys
     .command("rotate-master")
-    .description("wrap every key anew by MASTER_KEY; workers must have the key before as MASTER_KEY_PREVIOUS")
+    .description("rewrap every key with MASTER_KEY; workers need the previous key as MASTER_KEY_PREVIOUS")
     .option("--no-wait", "do not wait for the report")
-    .option("--json", "print JSON, as the report is in any case")
+    .option("--json", "print JSON; the report is always JSON")
     .action((options: WaitOptions) => runOperation(options, ({ db }) => requestRotation(db, null)));
   keys
     .command("rotate-organization")
-    .description("give an organization a new key for all that is encrypted from now on")
+    .description("give an organization a new key, used for everything encrypted from now on")
     .argument("<id>", "the organization's id")
     .option("--no-wait", "do not wait for the report")
-    .option("--json", "print JSON, as the report is in any case")
+    .option("--json", "print JSON; the report is always JSON")
     .action((id: string, options: WaitOptions) =>
       runOperation(options, async ({ db }) => requestRotation(db, (await everyOrganization(db, id))[0]!)),
     );
   keys
     .command("reencrypt-organization")
-    .description("encrypt an organization's files anew under its current key, after a rotation")
+    .description("re-encrypt an organization's files with its current key, after a rotation")
     .argument("<id>", "the organization's id")
     .option(
       "--destroy-old-keys",
-      "and destroy the keys before it once nothing needs them; that takes as long as Temporal keeps " +
-        "histories",
+      "also destroy older keys once nothing needs them, which takes as long as Temporal keeps " + "histories",
     )
     .option("--no-wait", "do not wait for the report")
-    .option("--json", "print JSON, as the report is in any case")
+    .option("--json", "print JSON; the report is always JSON")
     .action((id: string, options: ReencryptOptions) =>
       runOperation(options, async ({ db }) =>
         requestReencryption(db, (await everyOrganization(db, id))[0]!, {
@@ -74,14 +73,14 @@ export function addOrganizationCommand(program: Command): Command {
   organization
     .command("delete")
     .description(
-      "delete an organization with everything that it has, and print what was read back; there is no " +
-        "way back",
+      "permanently delete an organization with all its data, and print the verification; this cannot " +
+        "be undone",
     )
     .argument("<id>", "the organization's id")
-    .option("--yes", "do it")
-    .option("--grace <seconds>", "how long caches of other processes are waited for", String(GRACE_SECONDS))
+    .option("--yes", "confirm the deletion")
+    .option("--grace <seconds>", "how long to wait for the caches of other processes", String(GRACE_SECONDS))
     .option("--no-wait", "do not wait for the report")
-    .option("--json", "print JSON, as the report is in any case")
+    .option("--json", "print JSON; the report is always JSON")
     .action((id: string, options: DeleteOptions) =>
       runOperation(options, ({ db }) => askForDeletion(db, id, options)),
     );
@@ -92,11 +91,9 @@ async function askForDeletion(db: Database, id: string, { yes, grace }: DeleteOp
   const organization = (await everyOrganization(db, id))[0]!;
   const seconds = Number(grace);
   if (!Number.isInteger(seconds) || seconds < 0)
-    throw new CommandError("--grace takes a whole number of seconds.");
+    throw new CommandError("--grace must be a whole number of seconds.");
   if (yes !== true)
-    throw new CommandError(
-      "This deletes the organization and shreds its key. Say --yes where that is what you want.",
-    );
+    throw new CommandError("This deletes the organization and destroys its key. Pass --yes to confirm.");
   return requestOrganizationDeletion(db, organization, seconds);
 }
 
@@ -114,7 +111,7 @@ export async function runOperation(
     if (!wait)
       return json
         ? printJson({ operation_id: id })
-        : printLine(`operation ${id} is asked for; a worker does it`);
+        : printLine(`operation ${id} requested; a worker will run it`);
     const { completed_at, kind, report } = await waitForOperation(
       connection.db,
       id,

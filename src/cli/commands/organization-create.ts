@@ -36,17 +36,17 @@ export function addCreateCommand(organization: Command): void {
   organization
     .command("create")
     .description(
-      "make an organization with its first administrator, a shared space and an API key, whose text is " +
+      "create an organization with its first administrator, a shared space and an API key, which is " +
         "shown only now",
     )
-    .requiredOption("--name <name>", "the organization's; one of that name is refused")
+    .requiredOption("--name <name>", "name of the organization; must be new")
     .requiredOption(
       "--admin-email <email>",
-      "the administrator's: logs in with a verified address of that spelling",
+      "the administrator's address; signs in with this exact verified address",
     )
-    .option("--admin-name <name>", "default: what stands before the @")
+    .option("--admin-name <name>", "default: the part before the @")
     .option("--space <name>", "the first shared space", "Documents")
-    .option("--key-name <name>", "what the administrator's key is called", "first key")
+    .option("--key-name <name>", "name of the administrator's key", "first key")
     .option("--json", "print JSON")
     .action(create);
 }
@@ -68,13 +68,13 @@ async function create(options: Options): Promise<void> {
     `administrator ${options.adminEmail} (${made.admin_id}), space ${options.space} (${made.space_id})`,
     `key "${options.keyName}", shown only now: ${made.key}`,
     "",
-    "Next, upload a document, and search it once it is taken in, after some seconds:",
+    "Next, upload a document, and search it once it is processed, after a few seconds:",
     "",
     `curl -sS ${url}/v1/data/upload ${authorization} -F file=@FILE -F space_id=${made.space_id}`,
     `curl -sS ${url}/v1/data/hybrid-search ${authorization} -H 'Content-Type: application/json' -d ` +
       `'${search}'`,
     "",
-    "More people, spaces and agents: holdfast provision FILE, or the administrator by the API.",
+    "To add people, spaces and agents, use holdfast provision FILE or the API.",
   ];
   for (const line of lines) printLine(line);
 }
@@ -100,6 +100,6 @@ function fileOf({ name, adminEmail: email, adminName, space, keyName }: Options)
       const option = OPTION_OF[mistake.slice(0, at)];
       return option === undefined ? [] : [`${option}${mistake.slice(at + 1)}`];
     });
-    throw new CommandError(`Nothing was made: ${(said.length > 0 ? said : error.mistakes).join("; ")}.`);
+    throw new CommandError(`Nothing was created: ${(said.length > 0 ? said : error.mistakes).join("; ")}.`);
   }
 }

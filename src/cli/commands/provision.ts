@@ -28,11 +28,11 @@ export function addProvisionCommand(program: Command): void {
   program
     .command("provision")
     .description(
-      "add and update the organizations, users, spaces, agents and keys that a YAML file names; nothing " +
-        "is deleted, and what the file does not name is listed",
+      "add and update the organizations, users, spaces, agents and keys listed in a YAML file; nothing " +
+        "is deleted, and anything not in the file is listed",
     )
     .argument("<file>", "the YAML file")
-    .option("--dry-run", "say of each thing what would become of it, and change nothing")
+    .option("--dry-run", "show what would change, without changing anything")
     .option("--json", "print JSON")
     .action(provision);
 }
@@ -77,19 +77,18 @@ function printResult(
     for (const { outcome, what, path } of changes)
       printLine(`${outcome.padEnd("unchanged".length)}  ${what}  (${path})`);
   for (const what of unnamed.listed.slice(0, SHOWN_UNNAMED))
-    printLine(`not named by the file, stays as it is: ${what}`);
+    printLine(`not in the file, left unchanged: ${what}`);
   const more = unnamed.listed.length - SHOWN_UNNAMED;
   if (more > 0)
     printLine(
-      `not named by the file: ${more}${unnamed.hasMore ? " or more" : ""} besides; --dry-run --json ` +
-        "lists them",
+      `not in the file: ${more}${unnamed.hasMore ? " or more" : ""} others; --dry-run --json ` + "lists them",
     );
   const counts = `${created} added, ${updated} changed`;
   printLine(
     created + updated === 0
-      ? "everything is as the file says"
+      ? "everything matches the file"
       : isDry
-        ? `dry run, nothing was changed: it would be ${counts}`
+        ? `dry run, nothing was changed; would be ${counts}`
         : counts,
   );
   if (!isDry)

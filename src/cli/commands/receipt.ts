@@ -30,16 +30,13 @@ export function addReceiptCommand(program: Command): void {
     .description("receipts of citations")
     .command("verify")
     .description(
-      "check the signature of receipts and, with their quotes, the hashes, without the service; exits with " +
-        "1 where one does not hold",
+      "verify the signatures of receipts and, if quotes are given, their hashes, offline; exits with " +
+        "1 if one is invalid",
     )
-    .argument(
-      "<file>",
-      "a receipt, a citation as JSON, or any JSON that holds citations, such as a whole answer",
-    )
+    .argument("<file>", "a receipt, a citation as JSON, or any JSON with citations, such as a whole answer")
     .requiredOption(
       "--jwks <where>",
-      "the public keys: a file with a JWK set, or its URL; in a URL {kid} becomes the id of the key, as in " +
+      "the public keys: a file with a JWK set, or its URL; {kid} in a URL is replaced by the key id, as in " +
         "https://holdfast.example/v1/receipts/jwks/{kid}",
     )
     .option("--json", "print JSON")
@@ -48,7 +45,7 @@ export function addReceiptCommand(program: Command): void {
 
 async function verify(file: string, { jwks, json }: Options): Promise<void> {
   const given = receiptsIn(await readReceiptFile(file));
-  if (given.length === 0) throw new CommandError(`There is no receipt in ${file}.`);
+  if (given.length === 0) throw new CommandError(`${file} contains no receipt.`);
   if (given.length > MAX_RECEIPTS) throw new CommandError(`${file} has more than ${MAX_RECEIPTS} receipts.`);
   const keys = await keysOf(jwks, given);
   const checked = await Promise.all(given.map((one) => checkOffline(one, keys)));
@@ -74,8 +71,8 @@ function printChecked(checked: readonly CheckedReceipt[]): void {
 
 async function readReceiptFile(file: string): Promise<string> {
   const found = await stat(file).catch(() => undefined);
-  if (found === undefined) throw new CommandError(`There is no file ${file}.`);
-  if (!found.isFile()) throw new CommandError(`${file} is no file.`);
+  if (found === undefined) throw new CommandError(`${file} does not exist.`);
+  if (!found.isFile()) throw new CommandError(`${file} is not a file.`);
   if (found.size > MAX_FILE_BYTES) throw new CommandError(`${file} is larger than 16 MB.`);
   return readFile(file, "utf8");
 }
@@ -112,7 +109,7 @@ function parseKeys(text: string, where: string): PublicKeys {
   try {
     return ed25519Keys(KeySetForm.parse(JSON.parse(text)));
   } catch {
-    throw new CommandError(`${where} is no JWK set.`);
+    throw new CommandError(`${where} is not a JWK set.`);
   }
 }
 
@@ -123,13 +120,14 @@ async function download(url: string): Promise<string> {
     response = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
     text = await response.text();
   } catch {
-    throw new CommandError(`${url} could not be read.`);
+    throw new CommandError(`Could not read ${url}.`);
   }
   if (response.status === 401)
     throw new CommandError(
-      `${url} asks for credentials. The key of a receipt alone needs none: end the URL with /${KID}.`,
+      `${url} requires credentials. Fetching a single receipt's key does not: end the URL with /${KID}.`,
     );
   if (!response.ok) throw new CommandError(`${url} answered ${response.status}.`);
-  if (text.length > MAX_KEY_SET_CHARACTERS) throw new CommandError(`${url} answered more than a JWK set.`);
+  if (text.length > MAX_KEY_SET_CHARACTERS)
+    throw new CommandError(`The response from ${url} is too large for a JWK set.`);
   return text;
 }

@@ -33,18 +33,18 @@ export function addTokenCommand(program: Command): void {
     .argument("<email>", "a provisioned user")
     .option(
       "--organization <organization>",
-      "the user's, by id or name; needed where several have the address",
+      "the user's organization, by id or name; needed if several users have this address",
     )
     .option(
       "--role <role>",
       `a role that the token's claim \`roles\` holds besides: ${ROLES.join(", ")} may read workflows' ` +
         "payloads in Temporal's Web UI",
     )
-    .option("--mcp", "for the Model Context Protocol: a token for /mcp, and for nothing else")
+    .option("--mcp", "issue a token for the Model Context Protocol, valid only for /mcp")
     .option("--json", "print JSON")
     .action(async (email: string, { organization, role, mcp, json }: Options) => {
       if (role !== undefined && !ROLES.includes(role))
-        throw new CommandError(`--role takes ${ROLES.join(" or ")}: no other means anything here.`);
+        throw new CommandError(`--role must be ${ROLES.join(" or ")}.`);
       const issuer = await findIssuer();
       const { user } = await withDatabase(({ db }) => theUser(db, email, organization));
       // A user without a subject gets the id as one; the first token binds it by the verified address.
@@ -71,12 +71,12 @@ async function findIssuer(): Promise<Announcement> {
   const announced = await findAnnouncement(dataDir);
   if (announced === undefined)
     throw new CommandError(
-      `The development issuer does not run on ${dataDir}: start it with npm start, without OIDC_ISSUER ` +
+      `The development issuer is not running on ${dataDir}: start it with npm start, without OIDC_ISSUER ` +
         "and not in production.",
     );
   if (oidc !== undefined && oidc.issuer !== announced.url)
     throw new CommandError(
-      `OIDC_ISSUER is ${oidc.issuer}: get tokens there. Only the development issuer gives them out here.`,
+      `OIDC_ISSUER is ${oidc.issuer}: get tokens there. This command works only with the development issuer.`,
     );
   return announced;
 }
@@ -91,7 +91,7 @@ async function requestToken(
     body: new URLSearchParams({ grant_type: grant, ...user }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch(() => {
-    throw new CommandError(`The development issuer at ${url} does not answer.`);
+    throw new CommandError(`The development issuer at ${url} is not responding.`);
   });
   if (!response.ok)
     throw new CommandError(`The development issuer refused (${response.status}): ${await response.text()}`);

@@ -29,27 +29,27 @@ export function addTransferCommands(organization: Command): void {
   organization
     .command("export")
     .description(
-      "write an organization into a folder that the workers reach too: people, spaces, agents, files, " +
+      "export an organization to a folder that workers can also access: people, spaces, agents, files, " +
         "published documents with their vectors",
     )
     .argument("<id>", "the organization's id")
-    .requiredOption("--to <folder>", "the archive; one that is begun goes on")
+    .requiredOption("--to <folder>", "the archive folder; an unfinished export continues")
     .requiredOption(
       "--key-file <file>",
-      "holds the archive's key, 32 bytes in base64; made where there is none",
+      "file with the archive's key, 32 bytes in base64; created if missing",
     )
     .option("--no-wait", "do not wait for the report")
-    .option("--json", "print JSON, as the report is in any case")
+    .option("--json", "print JSON; the report is always JSON")
     .action((id: string, options: ExportOptions) =>
       runOperation(options, (connection) => askForExport(connection, id, options)),
     );
   organization
     .command("import")
-    .description("write an archive into this instance, under the ids that it had; API keys are made anew")
-    .requiredOption("--from <folder>", "the archive, where the workers reach it too")
+    .description("import an archive into this instance, keeping its ids; API keys are created anew")
+    .requiredOption("--from <folder>", "the archive, in a folder that workers can also read")
     .requiredOption("--key-file <file>", "the archive's key")
     .option("--no-wait", "do not wait for the report")
-    .option("--json", "print JSON, as the report is in any case")
+    .option("--json", "print JSON; the report is always JSON")
     .action((options: ImportOptions) =>
       runOperation(options, (connection) => askForImport(connection, options)),
     );
@@ -100,7 +100,7 @@ async function parametersOf(
 ): Promise<{ folder: string; wrapped_key: string }> {
   const key = Buffer.from((await readFile(keyFile, "utf8")).trim(), "base64");
   if (key.length !== KEY_BYTES)
-    throw new CommandError(`${keyFile} does not hold ${KEY_BYTES} bytes in base64.`);
+    throw new CommandError(`${keyFile} does not contain ${KEY_BYTES} bytes in base64.`);
   return {
     folder: resolve(folder),
     wrapped_key: (await (await masterKey()).wrap(key, ARCHIVE_KEY_AAD)).toString("base64"),

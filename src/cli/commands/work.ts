@@ -25,19 +25,19 @@ const GROUPS_SHOWN = 100;
 export function addOperationsCommand(program: Command): void {
   const operations = program
     .command("operations")
-    .description("what is under way: rotations, transfers, deletions, batches, documents");
+    .description("work in progress: rotations, transfers, deletions, batches, documents");
   operations
     .command("list")
-    .description("what has not ended, newest first, and documents by what they wait for")
-    .option("--all", "what has ended too")
+    .description("list unfinished work, newest first, and documents by what they wait for")
+    .option("--all", "include finished work")
     .option("--page <number>", "from 1", "1")
     .option("--limit <count>", "rows a page", "50")
     .option("--json", "print JSON")
     .action(list);
   operations
     .command("show")
-    .description("one of them, with its report")
-    .argument("<id>", "as list shows it")
+    .description("show one operation with its report")
+    .argument("<id>", "as shown by list")
     .option("--json", "print JSON")
     .action(show);
 }
@@ -53,7 +53,7 @@ async function list({ all = false, page, limit, json }: ListOptions): Promise<vo
     documents: await listWaitingDocuments(db, GROUPS_SHOWN),
   }));
   if (json) return printJson({ total: work.total, items: work.items.map(shown), documents });
-  if (work.total === 0 && documents.length === 0) return printLine("nothing is under way");
+  if (work.total === 0 && documents.length === 0) return printLine("nothing is in progress");
   printTable(
     ["ID", "KIND", "ORGANIZATION", "STATE", "SINCE", "WAITS FOR"],
     [
@@ -76,17 +76,17 @@ async function list({ all = false, page, limit, json }: ListOptions): Promise<vo
     ],
   );
   if (request.page * request.limit < work.total)
-    printLine(`${work.total} in all: --page ${request.page + 1} has the next`);
+    printLine(`${work.total} in total; see --page ${request.page + 1} for more`);
 }
 
 async function show(id: string, { json }: { json?: boolean }): Promise<void> {
   if (!isUuid(id))
-    throw new CommandError("The id of an operation is a UUID; `holdfast operations list --all` shows it.");
+    throw new CommandError("An operation id is a UUID; `holdfast operations list --all` shows it.");
   const row = await withDatabase(({ db }) => findWork(db, id));
   if (row === undefined)
     throw new CommandError(
-      `There is no operation, deletion or batch with the id ${id}; those of deletions and batches that ` +
-        "ended are not kept for long.",
+      `There is no operation, deletion or batch with the id ${id}; finished deletions and batches ` +
+        "are kept only for a short time.",
     );
   if (json) return printJson(shown(row));
   const { report, ...fields } = shown(row);

@@ -47,7 +47,7 @@ export async function runChecks(checks: readonly Check[]): Promise<Result[]> {
   return outcomes.map(({ check: { needs }, outcome: { isBroken, ...result } }) => {
     const isOthers = isBroken && needs !== undefined && failed.has(needs);
     return isOthers
-      ? { name: result.name, ...warn(`not looked at: ${needs} fails`, `mend ${needs} first`) }
+      ? { name: result.name, ...warn(`skipped: ${needs} fails`, `fix ${needs} first`) }
       : result;
   });
 }

@@ -25,10 +25,13 @@ export function addDoctorCommand(program: Command): void {
   program
     .command("doctor")
     .description(
-      "look at settings, Postgres, Temporal, the object store, keys, issuer, clocks, disk and " +
-        "model providers; exits with 1 where something fails",
+      "check settings, Postgres, Temporal, the object store, keys, issuer, clocks, disk and " +
+        "model providers; exits with 1 if something fails",
     )
-    .option("--no-provider-calls", "ask no model provider: each is asked one tiny thing, which may cost")
+    .option(
+      "--no-provider-calls",
+      "skip model providers, which otherwise get one tiny request each that may cost money",
+    )
     .option("--json", "print JSON")
     .action(examine);
 }
@@ -45,7 +48,7 @@ async function examine({ providerCalls, json }: Options): Promise<void> {
   const isFine = results.every(({ state }) => state !== "fail");
   if (json) printJson({ ok: isFine, checks: results });
   else printResults(results);
-  if (config === undefined && !json) printLine("without usable settings nothing else can be looked at");
+  if (config === undefined && !json) printLine("nothing else can be checked without valid settings");
   if (!isFine) process.exitCode = 1;
 }
 
@@ -91,7 +94,7 @@ async function checksOf(config: Config, { db, client, hasProviderCalls }: Parts)
 /** Loads Temporal's packages only now, because they take long. @throws CommandError if no address is known */
 async function openTemporal({ temporal, dataDir }: Config) {
   const address = temporal.address ?? (await announcedTemporal(dataDir));
-  if (address === undefined) throw new CommandError("no Temporal is configured, and none runs here");
+  if (address === undefined) throw new CommandError("Temporal is neither configured nor running here");
   const { lazyClient } = await import("../../temporal/connection.ts");
   return lazyClient({ ...temporal, address }, {});
 }

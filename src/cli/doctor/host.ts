@@ -27,7 +27,7 @@ export function nodeCheck(version = process.versions.node): Check {
         ? ok(version)
         : fail(
             `${version} is older than ${MIN_NODE}`,
-            "use Node 24 or newer; `npm run` takes the one that npm ci brings",
+            "use Node 24 or newer; `npm run` uses the one that npm ci installs",
           ),
   };
 }
@@ -35,10 +35,10 @@ export function nodeCheck(version = process.versions.node): Check {
 export function storeCheck(config: Config, open: () => ObjectStore | Promise<ObjectStore>): Check {
   const isFolder = storeKind(config.storage) === "directory";
   const remedy = isFolder
-    ? `let the user of the processes read and write ${config.storage.directory}, ` +
-      "and see that its disk is mounted and not full"
-    : "give the credentials of the processes the right to create, read, list and delete objects in the " +
-      "bucket (docs/storage.md), and see that it exists";
+    ? `make ${config.storage.directory} readable and writable for the processes' user, ` +
+      "and check that its disk is mounted and not full"
+    : "check that the bucket exists, and that the processes can create, read, list and delete objects in it " +
+      "(docs/storage.md)";
   return {
     name: "object store",
     remedy,
@@ -53,8 +53,8 @@ export function storeCheck(config: Config, open: () => ObjectStore | Promise<Obj
 /** Checked first, because a probe would make the folder, with the rights of whoever runs the command. */
 function noFolder(folder: string): Finding {
   return warn(
-    `${folder} is not there yet`,
-    "the first upload makes it; where there were uploads, see that its disk is mounted",
+    `${folder} does not exist yet`,
+    "the first upload creates it; if there were uploads before, check that its disk is mounted",
   );
 }
 
@@ -67,8 +67,8 @@ async function probe(store: ObjectStore, signal: AbortSignal): Promise<Finding> 
     await put();
     if (!PROBE.equals(await buffer(await store.get(name, { signal }))))
       return fail(
-        "what was read is not what was written",
-        "look at what lies between the processes and the store",
+        "read back different data than was written",
+        "check proxies and gateways between the processes and the store",
       );
     const second = await put().then(
       () => undefined,
@@ -76,12 +76,15 @@ async function probe(store: ObjectStore, signal: AbortSignal): Promise<Finding> 
     );
     if (!(second instanceof DomainError && second.code === "conflict"))
       return fail(
-        "a second object under one name was taken",
+        "the store accepted a second object with the same name",
         "use a store with conditional writes (If-None-Match)",
       );
     const listed = await store.list(name, { limit: 1 });
     if (listed.length !== 1)
-      return fail("what was written is not listed", "use a store whose listings are consistent");
+      return fail(
+        "a written object is missing from the listing",
+        "use a store whose listings are consistent",
+      );
   } finally {
     await store.delete(name);
   }
@@ -127,9 +130,9 @@ export function judgeDisks(
   const seen =
     `${(freeBytes / GIB).toFixed(1)} GiB free under ${folders[name]}; ` +
     `uploads stop at ${(floorBytes / GIB).toFixed(1)} (MIN_FREE_DISK_BYTES)`;
-  if (freeBytes < floorBytes) return fail(seen, "make room: uploads answer 507 until then");
+  if (freeBytes < floorBytes) return fail(seen, "free up disk space: uploads are answered 507 until then");
   return freeBytes < DISK_WARNS_FLOORS * floorBytes
-    ? warn(seen, "make room, or move it to a larger disk")
+    ? warn(seen, "free up disk space, or move it to a larger disk")
     : ok(seen);
 }
 
@@ -155,7 +158,7 @@ export function ocrCheck({ ocr }: Config): Check {
       return fail(
         `there is none for ${missing.join(", ")}`,
         `npm install ${missing.map((language) => `@tesseract.js-data/${language}`).join(" ")}, ` +
-          "or take it out of OCR_LANGUAGES",
+          "or remove it from OCR_LANGUAGES",
       );
     },
   };

@@ -10,8 +10,8 @@ import { clock } from "./postgres.ts";
 
 const PROVIDER_TIMEOUT_MS = 20_000;
 const PROVIDER =
-  "look at OPENAI_BASE_URL, OPENAI_API_KEY and the name of the model; " +
-  "documents wait and searches go by words until it answers";
+  "check OPENAI_BASE_URL, OPENAI_API_KEY and the model name; " +
+  "until it responds, documents wait and searches match by words only";
 
 /** @param issuer of the settings, or an embedded start's development issuer; undefined if there is none. */
 export function issuerChecks(issuer: string | undefined): Check[] {
@@ -20,12 +20,12 @@ export function issuerChecks(issuer: string | undefined): Check[] {
       {
         name: "issuer",
         remedy: "",
-        run: async () => ok("none is configured: API keys alone let callers in (OIDC_ISSUER, OIDC_AUDIENCE)"),
+        run: async () => ok("not configured: only API keys are accepted (OIDC_ISSUER, OIDC_AUDIENCE)"),
       },
     ];
   const remedy =
-    "let this machine reach OIDC_ISSUER, " +
-    "and let it be the issuer's name exactly as its discovery document has it";
+    "check that this machine can reach OIDC_ISSUER, " +
+    "and that it matches the issuer in its discovery document exactly";
   const look = lookAtIssuer(issuer);
   // Both checks await it, so an error is always reported.
   look.catch(() => undefined);
@@ -43,12 +43,12 @@ export function issuerChecks(issuer: string | undefined): Check[] {
 function keysFound(keys: number): Finding {
   return keys > 0
     ? ok(`${keys} signing keys`)
-    : fail("it publishes no signing key", "no token can be verified until it does: look at its JWKS");
+    : fail("it publishes no signing key", "tokens cannot be verified until it does: check its JWKS");
 }
 
 function issuerClock(aheadSeconds: number | null): Finding {
   return aheadSeconds === null
-    ? ok("it sends no date")
+    ? ok("it sends no Date header")
     : clock(aheadSeconds, "tokens are accepted 30 s before and after");
 }
 
@@ -68,7 +68,7 @@ export function providerChecks({ models, rerank }: Config): Check[] {
           {
             ...shared,
             name: "chat model",
-            run: async () => ok("none is configured: answers quote the best-matching sentences (CHAT_MODEL)"),
+            run: async () => ok("not configured: answers quote the best-matching sentences (CHAT_MODEL)"),
           },
         ]
       : []),
@@ -83,7 +83,7 @@ export function providerChecks({ models, rerank }: Config): Check[] {
           {
             ...shared,
             name: "reranker",
-            remedy: "look at RERANK_URL, RERANK_MODEL and RERANK_API_KEY; searches go on without it",
+            remedy: "check RERANK_URL, RERANK_MODEL and RERANK_API_KEY; searches work without it",
             run: async (signal: AbortSignal) => rank(rerank, signal),
           },
         ]),
@@ -94,7 +94,7 @@ async function embed(models: ModelsConfig, signal: AbortSignal): Promise<Finding
   const model = await createEmbeddingModel(models);
   try {
     const [vector] = await model.embed(["ping"], "query", signal);
-    if (!vector) return fail(`${model.name} gives no vector that can be used`, PROVIDER);
+    if (!vector) return fail(`${model.name} returns no usable vector`, PROVIDER);
     return ok(`${model.name}, ${vector.length} dimensions`);
   } finally {
     await model.close();
@@ -108,12 +108,12 @@ async function chat(provider: ModelsConfig, name: string, signal: AbortSignal): 
     signal,
   ))
     if (event.type === "finish") return ok(`${name} answers`);
-  return warn(`${name} ends without a finish`, PROVIDER);
+  return warn(`${name} ends its answer without a finish reason`, PROVIDER);
 }
 
 async function rank(rerank: NonNullable<Config["rerank"]>, signal: AbortSignal): Promise<Finding> {
   const [score] = await createReranker(rerank).rank("ping", ["ping"], signal);
   return score === null || score === undefined
-    ? fail("it gives no score", "look at RERANK_MODEL")
+    ? fail("it returns no score", "check RERANK_MODEL")
     : ok(`${rerank.model ?? "the reranker"} answers`);
 }

@@ -23,7 +23,7 @@ export interface PostgresParts {
   readonly masterKey: () => Promise<MasterKey>;
 }
 
-const REACH = "start Postgres, or correct DATABASE_URL and its password; `npm start` brings one of its own";
+const REACH = "start Postgres, or correct DATABASE_URL and its password; `npm start` runs its own";
 const MIGRATE = "run `holdfast migrate` (as DATABASE_OWNER_URL)";
 
 export function postgresChecks(parts: PostgresParts): Check[] {
@@ -38,8 +38,8 @@ export function postgresChecks(parts: PostgresParts): Check[] {
       name: "master key",
       needs: "Postgres",
       remedy:
-        "set MASTER_KEY or KMS_KEY_NAME to that of the running service; " +
-        "after a restore, to that of the backup",
+        "set MASTER_KEY or KMS_KEY_NAME as for the running service; " +
+        "after a restore, use the key of the backed-up service",
       run: () => masterKey(parts),
     },
     {
@@ -54,14 +54,14 @@ async function version({ db }: PostgresParts): Promise<Finding> {
   const { version: text, versionNumber } = await readServerFacts(await db());
   return versionNumber >= MIN_POSTGRES
     ? ok(text)
-    : fail(`${text} is older than 16`, "move to Postgres 16 or newer");
+    : fail(`${text} is older than 16`, "upgrade to Postgres 16 or newer");
 }
 
 async function pgvector({ db }: PostgresParts): Promise<Finding> {
   const { pgvector: text } = await readServerFacts(await db());
   if (text === null)
     return fail(
-      "the extension is not in this database",
+      "the extension is not installed in this database",
       `install pgvector 0.8 or newer on the server, then ${MIGRATE}`,
     );
   const [major = 0, minor = 0] = text.split(".").map(Number);
@@ -76,7 +76,7 @@ async function pgvector({ db }: PostgresParts): Promise<Finding> {
 
 async function migrations({ db }: PostgresParts): Promise<Finding> {
   const compared = await compareMigrations(await db());
-  if (compared === undefined) return fail("this login may not see which there are", MIGRATE);
+  if (compared === undefined) return fail("this login has no permission to list them", MIGRATE);
   const { missing, newer } = compared;
   if (missing.length > 0) return fail(`the database lacks ${named(missing)}`, MIGRATE);
   if (newer.length > 0)
@@ -91,7 +91,7 @@ async function migrations({ db }: PostgresParts): Promise<Finding> {
 async function policies({ db }: PostgresParts): Promise<Finding> {
   const faults = await describeAccessFaults(await db());
   return faults.length === 0
-    ? ok("roles, policies and rights are as this version declares them")
+    ? ok("roles, policies and grants match this version")
     : fail(listFaults(faults), MIGRATE);
 }
 
@@ -121,13 +121,14 @@ async function masterKey({ db, masterKey: open }: PostgresParts): Promise<Findin
   const { opened, closed } = await tryInstanceSecrets(await db(), master);
   if (closed.length > 0)
     return fail(
-      `it does not open the instance's secrets (${named(closed)})`,
-      "set MASTER_KEY to the key that this database was used with, or the older one as MASTER_KEY_PREVIOUS",
+      `it cannot decrypt the instance's secrets (${named(closed)})`,
+      "set MASTER_KEY to the key that this database was used with, or set MASTER_KEY_PREVIOUS to " +
+        "the older one",
     );
   return ok(
     opened.length === 0
-      ? "there are no secrets yet; the first start makes them"
-      : `opens ${opened.length} secrets of the instance`,
+      ? "there are no secrets yet; the first start creates them"
+      : `decrypts ${opened.length} of the instance's secrets`,
   );
 }
 
@@ -136,7 +137,10 @@ export function clock(ahead: number, whose: string): Finding {
   const seconds = Math.abs(ahead);
   const shown = `${seconds.toFixed(1)} s ${ahead < 0 ? "behind" : "ahead of"} this machine`;
   if (seconds <= CLOCK_WARNS_SECONDS) return ok(shown);
-  return warn(shown, `let NTP or chrony keep both clocks: leases, expiries and tokens go by them (${whose})`);
+  return warn(
+    shown,
+    `synchronize both clocks with NTP or chrony: leases, expiries and tokens depend on them (${whose})`,
+  );
 }
 
 function named(names: readonly string[]): string {

@@ -13,12 +13,12 @@ export function checkSettings(
   env: NodeJS.ProcessEnv,
   unknownSettings: (env: NodeJS.ProcessEnv) => readonly string[],
 ): SettingsFound {
-  const unknown = unknownSettings(env).map((line) => warn(line, "correct the name, or take it out"));
+  const unknown = unknownSettings(env).map((line) => warn(line, "correct the name, or remove it"));
   try {
     const config = loadConfig(env);
     return {
       config,
-      findings: unknown.length > 0 ? unknown : [ok(`they can be used (NODE_ENV is ${config.environment})`)],
+      findings: unknown.length > 0 ? unknown : [ok(`valid (NODE_ENV is ${config.environment})`)],
     };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -15,8 +15,8 @@ export interface TemporalParts {
 }
 
 const REACH =
-  "start Temporal, or correct TEMPORAL_ADDRESS and the settings of TLS or the API key; " +
-  "`npm start` brings one of its own";
+  "start Temporal, or correct TEMPORAL_ADDRESS and the TLS or API key settings; " +
+  "`npm start` runs its own";
 
 export function temporalChecks(parts: TemporalParts): Check[] {
   return [
@@ -24,7 +24,7 @@ export function temporalChecks(parts: TemporalParts): Check[] {
       name: "Temporal",
       remedy: REACH,
       run: async () =>
-        ok((await serverVersion(await parts.client())) || "answers, and keeps its version to itself"),
+        ok((await serverVersion(await parts.client())) || "responds, but does not report its version"),
     },
     { name: "Temporal namespace", needs: "Temporal", remedy: REACH, run: () => namespaceOf(parts) },
     {
@@ -41,9 +41,9 @@ async function namespaceOf({ namespace, client }: TemporalParts): Promise<Findin
   const days = await retentionDays(await client(), namespace);
   if (days === null)
     return fail(
-      `${namespace} is not there`,
+      `namespace ${namespace} does not exist`,
       `temporal operator namespace create --namespace ${namespace} --retention 7d, ` +
-        "or set TEMPORAL_NAMESPACE to one that is",
+        "or set TEMPORAL_NAMESPACE to one that exists",
     );
   return ok(`${namespace}, which keeps histories for ${Number(days.toFixed(1))} days`);
 }
@@ -53,7 +53,7 @@ async function searchAttributes({ namespace, client }: TemporalParts): Promise<F
   if (missing.length === 0) return ok("all are registered");
   return warn(
     `the namespace lacks ${missing.join(", ")}`,
-    "a worker registers them when it starts; on Temporal Cloud make them in its console or by tcld",
+    "a worker registers them when it starts; on Temporal Cloud create them in its console or with tcld",
   );
 }
 
@@ -62,11 +62,11 @@ async function queues({ namespace, client }: TemporalParts): Promise<Finding> {
   if (idle.length === 0) return ok(`${polled.join(", ")} are polled`);
   if (polled.length === 0)
     return warn(
-      "nobody takes work: neither API nor worker runs here",
-      "start both; what was uploaded waits until then",
+      "nothing polls the queues: neither the API nor a worker is running",
+      "start both; uploads wait until then",
     );
   return fail(
-    `nobody takes work from ${idle.join(", ")}`,
-    "start a worker whose WORKER_QUEUES have them; what waits there goes on by itself then",
+    `nothing polls ${idle.join(", ")}`,
+    "start a worker that has them in WORKER_QUEUES; waiting work then continues automatically",
   );
 }

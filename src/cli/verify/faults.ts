@@ -74,7 +74,7 @@ export function printFaults(faults: readonly FaultLine[], { listed, more }: Miss
   if (faults.some(([, fault]) => fault === "no_organizations"))
     printLine(
       "There is no organization: nothing was restored into this database. " +
-        "Where that is right, say --allow-empty.",
+        "If that is expected, pass --allow-empty.",
     );
   if (listed.length === 0) return;
   const shown = listed.slice(0, LINES_SHOWN);

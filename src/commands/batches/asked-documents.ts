@@ -17,7 +17,7 @@ export interface AskedDocument {
 export type DocumentResult = z.input<typeof BatchResult>;
 
 const REFUSALS = {
-  invalid_id: { code: "invalid_id", message: "This is no document id." },
+  invalid_id: { code: "invalid_id", message: "This is not a document id." },
   not_found: { code: "not_found", message: missingMessage("document") },
   forbidden: { code: "forbidden", message: RULES["documents:reprocess"].denial },
 } as const;

@@ -78,7 +78,7 @@ async function writeFile(
   const { organization, user } = principal;
   const occupant = await lockOccupant(sql, spaceId, path);
   if (occupant?.isFolder === true)
-    throw new DomainError("already_exists", "A folder exists at the path already.");
+    throw new DomainError("already_exists", "A folder already exists at this path.");
   if (occupant !== undefined && occupant.document_id !== null) {
     const version = await replaceFile(sql, {
       ...contentOf(stored),

@@ -14,7 +14,7 @@ export async function cancelRun(deps: Pick<CommandDeps, "db">, caller: Caller, i
     const run = await findRun(sql, principal, id);
     authorize(principal, "documents:reprocess", run, "run");
     if (!(await writeCancellation(sql, id)))
-      throw new DomainError("already_ended", "The run has ended already, so it cannot be cancelled.");
+      throw new DomainError("already_ended", "The run has already ended, so it cannot be cancelled.");
     await recordChange(sql, caller, "documents:reprocess", {
       type: "pipeline_run",
       id,

@@ -28,7 +28,7 @@ export async function chooseDocuments(
   const places = await findMatchingDocuments(sql, reach, { filters, folderIds }, most + 1);
   if (places.length <= most) return places;
   const field = filters.length > 0 ? "filters" : "folder_ids";
-  throw new ValidationProblems([valueError(["body", field], `they let more than ${most} documents through`)]);
+  throw new ValidationProblems([valueError(["body", field], `they match more than ${most} documents`)]);
 }
 
 export interface BulkRequest extends DocumentChoice {
@@ -61,7 +61,7 @@ export type Refusal = "invalid_id" | "not_found" | "forbidden" | "wrong_space";
 
 const messageOf = (code: Refusal, action: Action): string =>
   ({
-    invalid_id: "This is no document id.",
+    invalid_id: "This is not a document id.",
     not_found: missingMessage("document"),
     forbidden: RULES[action].denial,
     wrong_space: "The folder belongs to another space.",

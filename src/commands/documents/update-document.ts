@@ -89,7 +89,7 @@ function withoutServices(patch: Metadata, stored: Metadata): Metadata {
       changed.map(([key, value]) =>
         valueError(
           ["body", "doc_metadata", key],
-          `${key} is read-only: send it as it is, or not at all`,
+          `${key} is read-only: send it unchanged, or omit it`,
           value,
         ),
       ),

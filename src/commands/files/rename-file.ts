@@ -74,7 +74,7 @@ async function requireOwnPlace(sql: Sql, file: RawFileRow, address: FileAddress)
 
 async function moveAll(sql: Sql, spaceId: string, oldPrefix: string, newPrefix: string): Promise<Move> {
   if (newPrefix !== oldPrefix && newPrefix.startsWith(oldPrefix))
-    throw new DomainError("folder_cycle", "A folder cannot be moved below itself.");
+    throw new DomainError("folder_cycle", "A folder cannot be moved into itself.");
   const moved = await movePrefix(sql, spaceId, oldPrefix, newPrefix);
   if (moved === 0) throw fileNotFound();
   return { id: null, events: [{ type: "file.renamed", data: { count: moved } }] };

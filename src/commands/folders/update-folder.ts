@@ -67,5 +67,5 @@ async function requireMovable(
 ): Promise<void> {
   await requireParent(sql, principal, folder.home_space_id, parentId);
   if (await isWithinFolder(sql, parentId, folder.id))
-    throw new DomainError("folder_cycle", "A folder cannot be moved below itself.");
+    throw new DomainError("folder_cycle", "A folder cannot be moved into itself.");
 }

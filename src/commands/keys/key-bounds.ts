@@ -30,7 +30,7 @@ export async function boundedExpiry(sql: Sql, organizationId: string, wanted: st
     throw new ValidationProblems([
       valueError(
         EXPIRES_AT,
-        `must be at most ${maxSeconds} seconds from now: the organization's keys live no longer`,
+        `must be at most ${maxSeconds} seconds from now, the organization's maximum`,
         wanted,
       ),
     ]);

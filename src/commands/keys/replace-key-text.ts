@@ -35,10 +35,7 @@ export async function replaceKeyText(
   requireRollable(before, replacement);
   const expiresAt = replacement.expiresAt ?? before.expires_at;
   if (expiresAt !== null && expiresAt.getTime() <= Date.now())
-    throw new DomainError(
-      "key_not_rollable",
-      "The API key has expired: it can be rolled with a new expires_at.",
-    );
+    throw new DomainError("key_not_rollable", "The API key has expired: roll it with a new expires_at.");
   const wait = await secondsUntilRoll(sql, id);
   if (wait > 0)
     throw new DomainError(
@@ -65,7 +62,7 @@ function requireRollable(
   if (!isOwn && !isIssuedByAnother(key))
     throw new DomainError(
       "permission_denied",
-      "Permission denied: only its owner rolls a key that an administrator did not make",
+      "Permission denied: only its owner can roll a key that was not created by an administrator",
     );
   if (key.revoked_at !== null)
     throw new DomainError("key_not_rollable", "The API key is revoked, so it cannot be rolled.");

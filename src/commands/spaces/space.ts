@@ -32,11 +32,11 @@ export async function lockManagedSpace(sql: Sql, principal: Principal, id: strin
 /** In files and commands the reserved name means everybody's own space. @throws DomainError `bad_request` */
 export function requireSharedName(name: string): void {
   if (name.trim().toLowerCase() === PRIVATE_SPACE)
-    throw new DomainError("name_reserved", "This name is kept for the users' own spaces.");
+    throw new DomainError("name_reserved", "This name is reserved for private spaces.");
 }
 
 /** @throws DomainError `bad_request` for a private space, whose one member is its owner. */
 export function requireShared(space: SpaceRow): void {
   if (space.is_private)
-    throw new DomainError("private_space", "A private space has no members but its owner.");
+    throw new DomainError("private_space", "A private space cannot have members other than its owner.");
 }

@@ -87,7 +87,7 @@ function spaceFor(principal: Principal, named: string | undefined): string {
   if (own === undefined)
     throw new DomainError(
       "bad_request",
-      "This key reaches no private space: name the space of the vector store in `metadata.space_id`.",
+      "This key has no access to a private space: set `metadata.space_id` to the space of the vector store.",
       { param: PARAM },
     );
   return own.id;

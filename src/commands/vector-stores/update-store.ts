@@ -32,7 +32,7 @@ export async function updateStore(
     const store = await lockStore(sql, principal, id);
     const space = metadata?.["space_id"];
     if (space !== undefined && space.toLowerCase() !== store.space_id)
-      throw new DomainError("bad_request", "A vector store stays in its space.", {
+      throw new DomainError("bad_request", "A vector store cannot be moved to another space.", {
         param: "metadata.space_id",
       });
     const folderName = await renamed(sql, caller, { store, name });

@@ -30,7 +30,7 @@ export async function redeliverEvent(
     if ((await findDelivery(sql, webhook.id, deliveryId)) === undefined) throw notFound("delivery");
     requireActive(webhook);
     if (!(await isEventKept(sql, organization.id, deliveryId)))
-      throw new DomainError("cursor_expired", "The event of this delivery is not kept any more.");
+      throw new DomainError("cursor_expired", "The event of this delivery is no longer kept.");
     const pending = await makePendingAgain(sql, deliveryId);
     await makeDue(sql, webhook.id);
     await recordChange(sql, caller, "webhooks:redeliver", { ...changedWebhook(webhook), events: [] });

@@ -57,14 +57,11 @@ export async function replayEvents(
 /** The webhook is locked, so that no other request takes the last place. */
 async function requireRoomForReplay(sql: Sql, webhookId: string): Promise<void> {
   if ((await countOpenReplays(sql, webhookId)) >= MAX_OPEN)
-    throw new DomainError(
-      "limit_reached",
-      `A webhook may have at most ${MAX_OPEN} replays that are under way`,
-    );
+    throw new DomainError("limit_reached", `A webhook may have at most ${MAX_OPEN} replays in progress`);
 }
 
 async function requireKept(sql: Sql, organizationId: string, from: Date): Promise<void> {
   const oldest = await oldestKept(sql, organizationId);
   if (oldest !== null && from < oldest)
-    throw new DomainError("cursor_expired", `Events are kept from ${oldest.toISOString()} on.`);
+    throw new DomainError("cursor_expired", `The oldest kept event is from ${oldest.toISOString()}.`);
 }

@@ -25,7 +25,7 @@ function refusedUrl(fault: string): ValidationProblems {
 
 const REASONS: Readonly<Record<TargetRefusal, string>> = {
   not_https: "must begin with https://",
-  credentials: "must not hold credentials",
+  credentials: "must not contain credentials",
   private_target: "must be at a public address",
 };
 

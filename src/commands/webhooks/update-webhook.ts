@@ -73,7 +73,7 @@ export async function updateWebhook(
 function requireSameSpace(webhook: WebhookRow, spaceId: string | null | undefined): void {
   if (spaceId === undefined || spaceId === webhook.space_id) return;
   throw new ValidationProblems([
-    valueError(["body", "space_id"], "space_id is read-only: send it as it is, or not at all", spaceId),
+    valueError(["body", "space_id"], "space_id is read-only: send it unchanged, or omit it", spaceId),
   ]);
 }
 
@@ -111,6 +111,6 @@ async function requireMakersReach(sql: Sql, webhook: WebhookRow): Promise<void> 
   if (!(await makerStillReaches(sql, webhook)))
     throw new DomainError(
       "webhook_not_active",
-      "The maker of the webhook has lost the role that it needs, so it cannot be made active.",
+      "The webhook's creator has lost the required role, so the webhook cannot be activated.",
     );
 }

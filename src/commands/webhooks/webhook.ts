@@ -52,13 +52,13 @@ export async function lockManagedWebhook(sql: Sql, principal: Principal, id: str
  */
 export function requireMaker(principal: Principal, webhook: WebhookRow): void {
   if (webhook.created_by !== principal.user.id)
-    throw new DomainError("permission_denied", "Permission denied: only its maker may do this to a webhook");
+    throw new DomainError("permission_denied", "Permission denied: only the webhook's creator may do this");
 }
 
 /** @throws DomainError `bad_request` for a webhook to which nothing is delivered now. */
 export function requireActive(webhook: WebhookRow): void {
   if (webhook.status !== "active")
-    throw new DomainError("webhook_not_active", "The webhook is not active: make it active first.");
+    throw new DomainError("webhook_not_active", "The webhook is not active: activate it first.");
 }
 
 /** @throws DomainError `bad_request` if the organization or the user has as many as are allowed. */

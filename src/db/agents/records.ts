@@ -249,5 +249,9 @@ function columnsOf({
 }
 
 function unlessName<T>(statement: Promise<T>): Promise<T> {
-  return unlessTaken("agents_space_id_lower_idx", "The space has an agent of this name already.", statement);
+  return unlessTaken(
+    "agents_space_id_lower_idx",
+    "The space already has an agent with this name.",
+    statement,
+  );
 }

@@ -93,7 +93,7 @@ async function findSource(sql: Sql, { documentId, version }: Restore): Promise<S
 function textIsGone(version: number): DomainError {
   return new DomainError(
     "version_not_restorable",
-    `The text of version ${version} is not kept any more; only the version before the published one is.`,
+    `The text of version ${version} is no longer kept; only that of the version before the published one is.`,
   );
 }
 

@@ -23,7 +23,7 @@ export async function createPathFolder(
   await lockPath(sql, spaceId, path);
   const found = await lockOccupant(sql, spaceId, path);
   if (found !== undefined && !found.isFolder)
-    throw new DomainError("already_exists", "A file exists at the path already.");
+    throw new DomainError("already_exists", "A file already exists at this path.");
   if (found !== undefined) return { id: found.id, isNew: false };
   const id = newId();
   await sql.query(

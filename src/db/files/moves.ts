@@ -4,7 +4,7 @@ import { MAX_PATH_BYTES, fileNameOf } from "../../domain/paths.ts";
 import type { Sql } from "../pool.ts";
 import { lockDocumentOf, type RawFileRow, retireHidden } from "./by-path.ts";
 
-export const OCCUPIED = "A file exists at the new path already.";
+export const OCCUPIED = "A file already exists at the new path.";
 
 /**
  * Moves one file, and renames its document if the last part of the path changes.

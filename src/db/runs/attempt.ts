@@ -152,7 +152,7 @@ async function suspectLostMembers(sql: Sql, claimId: string): Promise<void> {
              'stage', run.status,
              'code', 'worker_crashed',
              'message',
-             'The worker stopped ${MAX_ISOLATED_LOSSES} times while it had this document alone in hand.')
+             'The worker stopped ${MAX_ISOLATED_LOSSES} times while processing only this document.')
          end
      from (select isolated from claims where id = $1) claim
      where run.claim_id = $1

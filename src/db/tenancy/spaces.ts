@@ -155,7 +155,7 @@ export async function renameSpace(sql: Sql, id: string, name: string): Promise<S
 function unlessName<T>(statement: Promise<T>): Promise<T> {
   return unlessTaken(
     "spaces_organization_id_lower_idx",
-    "The organization has a space of this name already.",
+    "The organization already has a space with this name.",
     statement,
   );
 }

@@ -100,6 +100,6 @@ export function exhaustedBudget(use: TurnUse, budget: TurnBudget): string | null
     return `the budget of ${budget.modelCalls} model calls is used up`;
   if (use.tokens >= budget.tokens) return `the budget of ${budget.tokens} tokens is used up`;
   if (use.seconds >= budget.seconds) return `the budget of ${budget.seconds} seconds is used up`;
-  if (use.invalidRounds > BAD_ROUNDS_ALLOWED) return "the tools were called in a way that cannot be run";
+  if (use.invalidRounds > BAD_ROUNDS_ALLOWED) return "the tool calls were invalid";
   return null;
 }

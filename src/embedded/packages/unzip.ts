@@ -37,7 +37,7 @@ async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
   try {
     yield* zip.eachEntry();
   } catch (error) {
-    throw new Error("the zip file is cut off or its directory is damaged", { cause: error });
+    throw new Error("the zip file is truncated or its directory is damaged", { cause: error });
   }
 }
 
@@ -49,8 +49,7 @@ interface Target {
 
 async function unpackEntry(zip: ZipFile, entry: Entry, target: Target): Promise<void> {
   const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, false);
-  if (validateFileName(name) !== null)
-    throw new Error("the zip file holds a path that leads out of its folder");
+  if (validateFileName(name) !== null) throw new Error("the zip file contains a path outside its folder");
   const path = join(target.folder, name);
   const isFolder = name.endsWith("/");
   await makeFolder(isFolder ? resolve(path) : dirname(path), target.made);

@@ -45,11 +45,10 @@ async function restartFor(
   owed: { migration: boolean },
 ): Promise<void> {
   const own = files.filter((file) => [OWN, ...SHARED].some((folder) => file.startsWith(folder)));
-  if (own.length > 0)
-    onProgress(`${shown(own)}: stop this and start it again where "npm run dev" itself is to use the edit`);
+  if (own.length > 0) onProgress(`${shown(own)} edited; restart "npm run dev" to use the change`);
   const others = files.filter((file) => !file.startsWith(OWN) && !file.startsWith(COMMANDS));
   if (others.length === 0) return;
-  onProgress(`${shown(others)} edited; starting the API and the worker again …`);
+  onProgress(`${shown(others)} edited; restarting the API and the worker …`);
   owed.migration ||= others.some((file) => file.startsWith(MIGRATIONS));
   if (owed.migration) onProgress(await migrate());
   owed.migration = false;

@@ -171,13 +171,13 @@ async function keep(first: Running, { part, onLaunch, over, options }: Keeping):
       );
     }
     const delayMs = Math.min(MAX_DELAY_MS, (options.firstDelayMs ?? FIRST_DELAY_MS) * 2 ** (failures - 1));
-    options.onProgress(`${part.name} ended (${ended.why}); starting it again in ${delayMs / 1_000} s`);
+    options.onProgress(`${part.name} ended (${ended.why}); restarting in ${delayMs / 1_000} s`);
     await sleep(delayMs, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return undefined;
     startedAt = Date.now();
     try {
       const running = await part.start(onLaunch);
-      if (!over.aborted) options.onProgress(`${part.name} runs again`);
+      if (!over.aborted) options.onProgress(`${part.name} is running again`);
       ended = await endOf(running);
     } catch (error) {
       ended = { why: messageOf(error), isHopeless: error instanceof HopelessStartError };

@@ -187,7 +187,7 @@ async function initialize(cluster: Cluster, options: PostgresOptions): Promise<v
     await run(cluster, "postgres", ["--single", "-D", fresh, "postgres"], `create database ${DATABASE};\n`);
     await rename(fresh, cluster.data);
   } catch (error) {
-    throw new StartError(`The database could not be made in ${cluster.data}: ${messageOf(error)}`, error);
+    throw new StartError(`Could not create the database in ${cluster.data}: ${messageOf(error)}`, error);
   } finally {
     await rm(passwordFile, { force: true });
   }

@@ -52,7 +52,7 @@ export async function makeDataDir(dataDir: string, user: ServerUser | undefined)
     await access(dataDir, constants.W_OK);
   } catch (error) {
     throw new StartError(
-      `The data folder ${dataDir} cannot be written. Set DATA_DIR to a folder that can.`,
+      `Cannot write to the data folder ${dataDir}. Set DATA_DIR to a writable folder.`,
       error,
     );
   }

@@ -74,7 +74,7 @@ export function cacheQueries(model: EmbeddingModel, options: CacheOptions): Quer
       .forWork({ priority: "now", organizationId, userId: null })
       .embed([text], "query");
     if (!vector)
-      throw new DomainError("rejected_by_provider", "The model provider refuses to embed the question.");
+      throw new DomainError("rejected_by_provider", "The model provider refused to embed the question.");
     kept.set(text, vector);
     return vector;
   };

@@ -54,7 +54,7 @@ export function behindGate(model: EmbeddingModel, gate: Gate): EmbeddingModel {
     async embed(texts, kind, signal) {
       const { closedForMs, isTrial, code } = await gate.enter();
       if (closedForMs > 0)
-        throw new DomainError(code, "The model provider is left alone for a while.", {
+        throw new DomainError(code, "Requests to the model provider are paused after repeated failures.", {
           retryAfterSeconds: closedForMs / 1_000,
         });
       const askedAt = performance.now();

@@ -43,7 +43,7 @@ export async function openZip(bytes: Buffer): Promise<ZipArchive> {
         throw new DomainError("encrypted", "The archive is protected by a password.");
       read += entry.uncompressedSize;
       if (entry.uncompressedSize > MAX_ENTRY_BYTES || read > MAX_READ_BYTES)
-        throw new DomainError("too_large", "The file unpacks to more than a parser may read.");
+        throw new DomainError("too_large", "The unpacked file is too large to parse.");
       if (!counted.has(name)) countSourceText(entry.uncompressedSize);
       counted.add(name);
       return unpack(zip, entry);

@@ -17,7 +17,7 @@ export function zipWith(openSections: OpenSections): Parser {
     async parse(input) {
       const archive = await openZip(await readInput(input));
       if (archive.names.some((name) => IWORK_PARTS.includes(name)))
-        throw new DomainError("unsupported_file_type", "Files of Pages, Keynote and Numbers are not read.");
+        throw new DomainError("unsupported_file_type", "Pages, Keynote and Numbers files are not supported.");
       const writer = createUnitWriter();
       const sections = openSections(input, writer, 1);
       for (const name of archive.names.filter((path) => !SYSTEM_FILE.test(path))) {
@@ -26,7 +26,7 @@ export function zipWith(openSections: OpenSections): Parser {
       }
       const unopened = sections.warnings.some((warning) => warning.code === "too_deep");
       if (!unopened && writer.units.every((unit) => unit.type === "heading"))
-        throw new DomainError("no_text", "The archive holds no text.");
+        throw new DomainError("no_text", "The archive contains no text.");
       return {
         parser_name: "zip",
         units: writer.units,

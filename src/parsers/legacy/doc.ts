@@ -21,14 +21,14 @@ export const doc: Parser = {
     const document = wordStream(bytes);
     if (isWord95(document)) writeWord95(writer, document);
     else await writeWord97(writer, bytes);
-    if (writer.units.length === 0) throw new DomainError("no_text", "The document holds no text.");
+    if (writer.units.length === 0) throw new DomainError("no_text", "The document contains no text.");
     return { parser_name: doc.name, units: writer.units, page_count: null, metadata: {}, warnings: [] };
   },
 };
 
 function wordStream(bytes: Buffer): Buffer {
   if (OLDER_WORD.has(bytes.toString("hex", 0, 2)))
-    throw new DomainError("unsupported_file_type", "Files of Word 2 and older are not read.");
+    throw new DomainError("unsupported_file_type", "Files of Word 2 and older are not supported.");
   const stream = openCompoundFile(bytes).stream("WordDocument");
   if (stream === undefined || stream.length < FLAGS_AT + 2) throw corrupt();
   if ((stream.readUInt16LE(FLAGS_AT) & ENCRYPTED) !== 0)

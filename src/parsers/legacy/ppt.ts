@@ -41,12 +41,15 @@ export const ppt: Parser = {
       throw new DomainError("encrypted", "The presentation is protected by a password.");
     const stream = file.stream(`${DUAL_STORAGE}/${STREAM}`) ?? file.stream(STREAM);
     if (stream === undefined && file.paths.includes("PP40"))
-      throw new DomainError("unsupported_file_type", "Presentations of PowerPoint 4 and older are not read.");
+      throw new DomainError(
+        "unsupported_file_type",
+        "Presentations of PowerPoint 4 and older are not supported.",
+      );
     if (stream === undefined)
       throw new DomainError("corrupt", "The file is not a readable PowerPoint presentation.");
     const slides = readSlides(stream);
     if (slides.every((slide) => slide.texts.length + slide.notes.length === 0))
-      throw new DomainError("no_text", "The presentation holds no text.");
+      throw new DomainError("no_text", "The presentation contains no text.");
     const writer = createUnitWriter();
     for (const [index, slide] of slides.entries()) writeSlide(writer, slide, index + 1);
     return {

@@ -20,7 +20,7 @@ export const rtf: Parser = {
       throw new DomainError("corrupt", "The file is not a readable RTF document.");
     const writer = createUnitWriter();
     const info = writeRtf(source, writer);
-    if (writer.units.length === 0) throw new DomainError("no_text", "The document holds no text.");
+    if (writer.units.length === 0) throw new DomainError("no_text", "The document contains no text.");
     return {
       parser_name: rtf.name,
       units: writer.units,
@@ -102,7 +102,7 @@ export function writeRtf(source: string, writer: UnitWriter): ReadonlyMap<string
 
 function group(reader: Reader): Group {
   const last = reader.stack.at(-1);
-  if (last === undefined) throw new DomainError("corrupt", "The RTF document's groups do not match.");
+  if (last === undefined) throw new DomainError("corrupt", "The RTF document has unbalanced groups.");
   return last;
 }
 

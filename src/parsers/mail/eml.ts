@@ -33,7 +33,7 @@ async function readMail(bytes: Buffer): Promise<Mail> {
       attachments: mail.attachments.filter(isDocument).map(nestedFile),
     };
   } catch (error) {
-    throw new DomainError("corrupt", "The file is not a readable mail.", { cause: error });
+    throw new DomainError("corrupt", "The file is not a readable e-mail.", { cause: error });
   }
 }
 

@@ -44,7 +44,7 @@ export async function mailDocument(
   const sections = openSections(input, writer, 2);
   for (const [index, file] of mail.attachments.entries())
     await sections.add(file, partName(`attachment ${index + 1}: ${file.name}`));
-  if (writer.units.length === 0) throw new DomainError("no_text", "The mail holds no text.");
+  if (writer.units.length === 0) throw new DomainError("no_text", "The e-mail contains no text.");
   const metadata = described({
     title: mail.subject,
     author: mail.from,

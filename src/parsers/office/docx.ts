@@ -38,7 +38,7 @@ export const docx: Parser = {
     writeBlocks(walk, body);
     walk.writer.setSpot(undefined);
     for (const part of footers) writeRunning(walk.writer, part);
-    if (walk.writer.units.length === 0) throw new DomainError("no_text", "The document holds no text.");
+    if (walk.writer.units.length === 0) throw new DomainError("no_text", "The document contains no text.");
     return {
       parser_name: docx.name,
       units: walk.writer.units,

@@ -46,7 +46,7 @@ export const odf: Parser = {
         (unit) => unit.type !== "heading" || unit.page === null || unit.text !== `Slide ${unit.page}`,
       )
     )
-      throw new DomainError("no_text", "The document holds no text.");
+      throw new DomainError("no_text", "The document contains no text.");
     const pages = presentation === undefined ? null : childrenNamed(presentation, "page").length;
     return {
       parser_name: odf.name,

@@ -34,7 +34,7 @@ export const pptx: Parser = {
       );
     }
     if (!writer.units.some((unit) => unit.type !== "heading" || unit.text !== `Slide ${unit.page}`))
-      throw new DomainError("no_text", "The presentation holds no text.");
+      throw new DomainError("no_text", "The presentation contains no text.");
     return {
       parser_name: pptx.name,
       units: writer.units,

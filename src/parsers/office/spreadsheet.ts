@@ -41,7 +41,7 @@ export const spreadsheet: Parser = {
       };
       return writeSheet(writer, sheet, budget);
     });
-    if (!filled.includes(true)) throw new DomainError("no_text", "The spreadsheet holds no text.");
+    if (!filled.includes(true)) throw new DomainError("no_text", "The spreadsheet contains no text.");
     return {
       parser_name: spreadsheet.name,
       units: writer.units,

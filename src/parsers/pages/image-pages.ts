@@ -33,8 +33,8 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof DomainError) throw error;
     if (error instanceof Error && error.message.includes("pixel limit"))
-      throw new DomainError("too_large", "The picture has too many pixels to be shown.", { cause: error });
-    throw new DomainError("corrupt", "The file is not a readable picture.", { cause: error });
+      throw new DomainError("too_large", "The image has too many pixels to be shown.", { cause: error });
+    throw new DomainError("corrupt", "The file is not a readable image.", { cause: error });
   }
 }
 

@@ -37,7 +37,7 @@ function tooHigh(size: { readonly width: number; readonly height: number }, page
   const most = Math.max(1, Math.floor((MAX_PICTURE_HEIGHT * size.width) / size.height));
   return new DomainError(
     "too_large",
-    `The picture of page ${page} would be higher than ${MAX_PICTURE_HEIGHT} pixels. ` +
+    `The picture of page ${page} would be taller than ${MAX_PICTURE_HEIGHT} pixels. ` +
       `Ask for a width of at most ${most}.`,
   );
 }

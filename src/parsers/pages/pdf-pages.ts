@@ -33,7 +33,7 @@ async function opened<T>(
 ): Promise<T> {
   const Constructor = await loadLiteparse();
   if (Constructor === undefined)
-    throw new DomainError("unsupported_file_type", "Pages of PDF files are not shown on this platform.");
+    throw new DomainError("unsupported_file_type", "PDF pages cannot be shown on this platform.");
   const source = await readInput(input);
   try {
     return await use(Constructor, source);

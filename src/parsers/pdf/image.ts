@@ -14,7 +14,7 @@ export const image: Parser = {
     const result = await recognize(input, await readInput(input));
     const path = createHeadingPath();
     const units = result.pages.flatMap((page) => pageUnits(page, path).map((found) => found.unit));
-    if (units.length === 0) throw new DomainError("no_text", "No text was found in the picture.");
+    if (units.length === 0) throw new DomainError("no_text", "No text was found in the image.");
     return { parser_name: image.name, units, page_count: result.totalPages, metadata: {}, warnings: [] };
   },
 };
@@ -22,10 +22,10 @@ export const image: Parser = {
 async function recognize(input: ParseInput, bytes: Buffer): Promise<ParseResult> {
   const Constructor = await loadLiteparse();
   if (input.ocr === undefined || Constructor === undefined)
-    throw new DomainError("unsupported_file_type", "Pictures are not read here: there is no OCR.");
+    throw new DomainError("unsupported_file_type", "Images are not supported here: OCR is not available.");
   try {
     return await new Constructor({ ...LITEPARSE_CONFIG, ...ocrConfig(input.ocr) }).parse(bytes);
   } catch (error) {
-    throw new DomainError("corrupt", "The file is not a readable picture.", { cause: error });
+    throw new DomainError("corrupt", "The file is not a readable image.", { cause: error });
   }
 }

@@ -34,7 +34,7 @@ export const pdf: Parser = {
         : await withFallback(input, liteparseText, unpdfParse);
     assertPageCount(parsed.page_count ?? 0);
     if (parsed.units.length === 0 && input.pages === undefined)
-      throw new DomainError("no_text", "The PDF holds no text.");
+      throw new DomainError("no_text", "The PDF contains no text.");
     return parsed;
   },
   async warmUp() {
@@ -49,7 +49,7 @@ export const pdf: Parser = {
 
 function assertPageCount(pages: number): void {
   if (pages > MAX_PDF_PAGES)
-    throw new DomainError("too_large", `The PDF has ${pages} pages; at most ${MAX_PDF_PAGES} are read.`);
+    throw new DomainError("too_large", `The PDF has ${pages} pages; at most ${MAX_PDF_PAGES} are supported.`);
 }
 
 async function withFallback<T>(

@@ -141,8 +141,5 @@ async function atHand(input: ParseInput): Promise<LateInput> {
 }
 
 function crashed(): DomainError {
-  return new DomainError(
-    "worker_crashed",
-    "The parser stopped twice while it had this document alone in hand.",
-  );
+  return new DomainError("worker_crashed", "The parser stopped twice while processing only this document.");
 }

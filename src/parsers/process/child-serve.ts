@@ -87,7 +87,7 @@ function failure(error: unknown): ChildMessage {
     return {
       kind: "failed",
       code: "out_of_memory",
-      message: "The file needs more memory than a parser may take.",
+      message: "Parsing the file needs too much memory.",
     };
   if (error instanceof Error && "syscall" in error)
     return { kind: "failed", code: "internal", message: "The file could not be read." };

@@ -280,12 +280,12 @@ function endOutcome(job: Job, signal: NodeJS.Signals | null, stderr: string): Ch
   if (signal === "SIGXCPU")
     return {
       kind: "failed",
-      error: new DomainError("timeout", "Parsing took more processor time than a parser may take."),
+      error: new DomainError("timeout", "Parsing took too much CPU time."),
     };
   if (NO_MEMORY.some((words) => stderr.includes(words))) return { kind: "failed", error: outOfMemory() };
   return { kind: "lost", started: job.started };
 }
 
 function outOfMemory(): DomainError {
-  return new DomainError("out_of_memory", "The file needs more memory than a parser may take.");
+  return new DomainError("out_of_memory", "Parsing the file needs too much memory.");
 }

@@ -23,7 +23,7 @@ export const delimited: Parser = {
       const row = numbers?.[index] ?? index + 1;
       return { cells: [first + 1, row, last + 1, row] };
     });
-    if (writer.units.length === 0) throw new DomainError("no_text", "The file holds no text.");
+    if (writer.units.length === 0) throw new DomainError("no_text", "The file contains no text.");
     return { parser_name: delimited.name, units: writer.units, page_count: null, metadata: {}, warnings: [] };
   },
 };

@@ -33,7 +33,7 @@ export const markdown: Parser = {
   runsIn: "worker",
   async parse(input) {
     const { units, metadata, warnings } = parseMarkdown(await readTextInput(input));
-    if (units.length === 0) throw new DomainError("no_text", "The file holds no text.");
+    if (units.length === 0) throw new DomainError("no_text", "The file contains no text.");
     const heading = units.find((unit) => unit.type === "heading" && unit.level === 1);
     const titled = {
       ...described({

@@ -21,7 +21,7 @@ export const text: Parser = {
     const whole = await readTextInput(input);
     const counter = createLineCounter(whole);
     const units = Array.from(paragraphs(whole), (piece) => paragraphUnit(piece, counter));
-    if (units.length === 0) throw new DomainError("no_text", "The file holds no text.");
+    if (units.length === 0) throw new DomainError("no_text", "The file contains no text.");
     return { parser_name: text.name, units, page_count: null, metadata: {}, warnings: [] };
   },
 };
@@ -38,7 +38,7 @@ export async function readTextInput(
 ): Promise<string> {
   const bytes = await readInput(input);
   if (isBinary(bytes))
-    throw new DomainError("unsupported_file_type", "The file begins like text, but most of it is none.");
+    throw new DomainError("unsupported_file_type", "The file starts like text, but most of it is not text.");
   return decodeText(bytes, declared?.(bytes));
 }
 

@@ -39,7 +39,7 @@ export const epub: Parser = {
       if (bytes === undefined) warnings.push({ pages: null, code: "part_missing" });
       else writeHtml(parseMarkup(decodeHtml(bytes), "xhtml"), writer, { part: partName(chapter) });
     }
-    if (writer.units.length === 0) throw new DomainError("no_text", "The book holds no text.");
+    if (writer.units.length === 0) throw new DomainError("no_text", "The book contains no text.");
     return {
       parser_name: epub.name,
       units: writer.units,

@@ -26,7 +26,7 @@ export const html: Parser = {
     const root = parseMarkup(decodeHtml(await readInput(input)), "html");
     const writer = createUnitWriter();
     writeHtml(root, writer);
-    if (writer.units.length === 0) throw new DomainError("no_text", "The page holds no text.");
+    if (writer.units.length === 0) throw new DomainError("no_text", "The page contains no text.");
     return {
       parser_name: html.name,
       units: writer.units,

@@ -61,7 +61,7 @@ export async function readEventPage(
 /** A position after the end is from before the log was restored. @throws DomainError `cursor_expired` */
 export function requireKept({ organization }: Principal, { last, expired }: LogEnds, position: number): void {
   if (position >= expired && position <= last) return;
-  throw new DomainError("cursor_expired", "The events after this cursor are not kept any more.", {
+  throw new DomainError("cursor_expired", "The events after this cursor are no longer kept.", {
     oldestCursor: cursorOf(organization.num, expired),
   });
 }

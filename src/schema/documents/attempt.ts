@@ -16,7 +16,7 @@ const Attempt = z
     outcome: z.enum(ATTEMPT_OUTCOMES).meta({
       description:
         "`running`; `done`: the step is done; `waiting` for an outage to end; `failed`; `lost` with its " +
-        "process; `released`: put down in an orderly way, to go on later; `superseded` by another attempt or " +
+        "process; `released`: paused, continues later; `superseded` by another attempt or " +
         "a cancellation",
       example: "done",
     }),

@@ -70,6 +70,6 @@ export const MovedDocuments = z.object(summary("were moved")).meta({ id: "MovedD
 export const DeletedDocuments = z
   .object({
     ...summary("were deleted"),
-    deletion: Deletion.describe("What the accepted ones take along"),
+    deletion: Deletion.describe("What deleting the accepted documents also deletes"),
   })
   .meta({ id: "DeletedDocuments" });

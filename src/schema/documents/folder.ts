@@ -23,7 +23,7 @@ export const Folder = z
     org_id: OrganizationId,
     home_space_id: SpaceId,
     from_system: field.flag("True for a folder of the service itself", false),
-    created_by: Person.nullable().describe("Who made it; null: not known any more"),
+    created_by: Person.nullable().describe("Who created it; null: no longer known"),
   })
   .meta({ id: "Folder" });
 

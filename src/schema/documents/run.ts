@@ -18,7 +18,8 @@ const Version = z
     pipeline_run_id: RunId,
     trigger: z.enum(TRIGGERS).meta({
       description:
-        "Why it runs: an `upload`, a file that was replaced (`replace`), `reprocess`, a `batch`, or `restore`",
+        "Why it runs: an `upload`, a file that was replaced (`replace`), `reprocess`, a `batch`, " +
+        "or `restore`",
       example: "upload",
     }),
     status: RunStatus,
@@ -34,7 +35,7 @@ const Version = z
       12,
     ),
     error: RunError.nullable().meta({ description: "Why it failed; null: it did not", example: null }),
-    created_by: Person.nullable().describe("Who asked for it; null: not known any more"),
+    created_by: Person.nullable().describe("Who requested it; null: no longer known"),
     created_at: Timestamp,
     started_at: Timestamp.nullable().describe("Null while it is queued"),
     completed_at: Timestamp.nullable().describe("When it ended, however; null: it has not"),

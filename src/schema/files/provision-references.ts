@@ -61,7 +61,7 @@ function mistakesWithin(organization: At): string[] {
     );
   const reserved = spaces
     .filter((space) => folded(space.fields["name"]) === PRIVATE_SPACE)
-    .map((space) => `${space.path}.name: is kept for the users' own spaces`);
+    .map((space) => `${space.path}.name: is reserved for private spaces`);
   return [
     ...repeated(users, "email"),
     ...repeated(spaces, "name"),

@@ -31,8 +31,8 @@ export const Queues = z
               .meta({ description: "For how long the oldest of them waits", example: 0 }),
             pollers: z.array(z.string()).meta({
               description:
-                "The processes that polled the queue in the last 75 seconds, at most 100; `isolated` is " +
-                "polled only while suspected documents wait",
+                "The processes that polled the queue in the last 75 seconds, at most 100; " +
+                "`isolated` is polled only while suspected documents wait",
               example: ["4711@worker-1"],
             }),
             poller_count: count("How many processes poll it", 1),
@@ -70,8 +70,9 @@ const WaitingGroup = z
       .meta({ description: "What waits", example: "run" }),
     organization_id: organizationId,
     code: field.text(
-      "What it waits for: `queued` a worker, `held` its batch, `paused` whoever paused it, `not_before` " +
-        "a moment, `receiver_fails` the receiver of a webhook, or the code of the error that was met",
+      "What it waits for: `queued` a worker, `held` its batch, `paused` whoever paused it, " +
+        "`not_before` a moment, `receiver_fails` the receiver of a webhook, or the code of the " +
+        "error that was met",
       "provider_rate_limited",
     ),
     count: count("How many of the organization wait for the same", 3),
@@ -86,8 +87,8 @@ export const WaitingPage = envelope(WaitingGroup, "WaitingPage");
 export const Orphans = z
   .object({
     counted_at: Timestamp.nullable().describe(
-      "When the count ended. A worker counts every ten minutes, since it reads most of what there is; " +
-        "null before the first count",
+      "When the count ended. A worker counts every ten minutes, since it reads most of what " +
+        "there is; null before the first count",
     ),
     organizations: count("How many organizations were looked at", 1),
     kinds: z
@@ -99,7 +100,7 @@ export const Orphans = z
           })
           .meta({ id: "OrphanKind" }),
       )
-      .describe("Each kind of what belongs to nothing, or is not whole"),
+      .describe("Each kind of orphaned or incomplete item"),
     found: z
       .array(
         z

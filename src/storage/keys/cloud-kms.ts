@@ -119,7 +119,7 @@ function answerOf(fields: Record<string, string>): Answer {
     checked(field) {
       const bytes = Buffer.from(fields[field] ?? "", "base64");
       if (fields[`${field}Crc32c`] !== String(crc32c(bytes)))
-        throw unreachable(new Error("The key service's answer was damaged on its way."));
+        throw unreachable(new Error("The key service's response was corrupted in transit."));
       return bytes;
     },
   };

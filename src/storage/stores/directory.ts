@@ -64,7 +64,7 @@ async function findMistake(folder: string, nearest: string): Promise<UnfitStoreE
     if (code === "ENOENT" && dirname(nearest) !== nearest) return findMistake(folder, dirname(nearest));
     if (MISTAKES.has(code))
       return new UnfitStoreError(
-        `DATA_DIR must be a folder that this user may write: ${folder} cannot be used (${code})`,
+        `DATA_DIR must be a folder that this user can write to: ${folder} cannot be used (${code})`,
         { cause: error },
       );
     throw unavailable(error);

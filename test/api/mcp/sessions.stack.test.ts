@@ -133,7 +133,7 @@ test("a request without a session, or in a version that is not spoken, is 400", 
   expect((await postMcp(url, keys().owner, LIST)).status).toBe(400);
   expect(without.status).toBe(400);
   expect(await dataOf(without)).toEqual(
-    data("bad_request", "Bad Request: the header Mcp-Session-Id is needed"),
+    data("bad_request", "Bad Request: the header Mcp-Session-Id is required"),
   );
   expect(await dataOf(unknown)).toEqual(data("not_found", "Session not found"));
   expect(spoken.status).toBe(400);

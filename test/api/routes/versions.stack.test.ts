@@ -134,7 +134,7 @@ describe("restore", () => {
     );
     expect(await restore(id, 1)).toMatchObject({
       status: 400,
-      body: { detail: expect.stringMatching(/^The text of version 1 is not kept any more/) },
+      body: { detail: expect.stringMatching(/^The text of version 1 is no longer kept/) },
     });
     expect(await end(id)).toMatchObject({ version: 2 });
   });

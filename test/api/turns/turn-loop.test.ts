@@ -63,5 +63,5 @@ test("an answer comes without quotes if the database does not say in time what i
     result: { citations: [{ index: 1, ...PASSAGE }], marks: [{ index: 1, start: 27, end: 30 }] },
   });
   expect(JSON.stringify(step)).not.toContain('"quote"');
-  expect(warn).toHaveBeenCalledWith(expect.anything(), "an answer is without quotes and receipts");
+  expect(warn).toHaveBeenCalledWith(expect.anything(), "an answer has no quotes and receipts");
 });

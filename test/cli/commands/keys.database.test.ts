@@ -60,14 +60,14 @@ describe("holdfast keys", () => {
   it("keys create refuses a space that the owner has no role in", async () => {
     await expect(
       runCommand(["keys", "create", "--email", "vic@acme.example", "--name", "x", "--spaces", "Lab"], env),
-    ).rejects.toThrow("no role in a space called Lab");
+    ).rejects.toThrow("no role in a space named Lab");
   });
 
   it.each([
-    ["--addresses", ",,", "--addresses names nothing"],
-    ["--spaces", "", "--spaces names nothing"],
-    ["--capabilities", ",", "--capabilities names nothing"],
-    ["--expires", "2001-01-01T00:00:00Z", "--expires 2001-01-01T00:00:00Z is past"],
+    ["--addresses", ",,", "--addresses is empty"],
+    ["--spaces", "", "--spaces is empty"],
+    ["--capabilities", ",", "--capabilities is empty"],
+    ["--expires", "2001-01-01T00:00:00Z", "--expires 2001-01-01T00:00:00Z is in the past"],
   ])("keys create refuses %s=%s, with which a key could never be used", async (option, value, message) => {
     const failed: unknown = await runCommand(
       ["keys", "create", "--email", "vic@acme.example", "--name", "dead", `${option}=${value}`],

@@ -32,7 +32,7 @@ test("a key is printed where it is given, and nothing is sent where the user log
     mcpServers: { holdfast: { url: "http://127.0.0.1:8080/mcp" } },
   });
   expect(await print("vscode", "--key", "sk-given")).not.toContain("inputs");
-  await expect(print("cursor", "--login", "--key", "sk-given")).rejects.toThrow("exclude each other");
+  await expect(print("cursor", "--login", "--key", "sk-given")).rejects.toThrow("not both");
 });
 
 async function headingOf(...args: string[]): Promise<string> {

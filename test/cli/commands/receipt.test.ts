@@ -99,7 +99,7 @@ it("reads the key of a receipt from a URL, and says what to do if that asks for 
 });
 
 it("says what cannot be read", async () => {
-  await expect(verify({})).rejects.toThrow("There is no receipt in");
-  await expect(verify(await citation(), join(folder, "absent.json"))).rejects.toThrow("There is no file");
-  await expect(verify(await citation(), join(folder, "citation.json"))).rejects.toThrow("is no JWK set");
+  await expect(verify({})).rejects.toThrow("contains no receipt");
+  await expect(verify(await citation(), join(folder, "absent.json"))).rejects.toThrow("does not exist");
+  await expect(verify(await citation(), join(folder, "citation.json"))).rejects.toThrow("is not a JWK set");
 });

@@ -39,7 +39,7 @@ afterAll(async () => {
 const write = (query: string, values: unknown[]): Promise<unknown> => database.db.owner.query(query, values);
 
 test("operations list and show print running work and its report, without wrapped keys", async () => {
-  expect(await runCommand(["operations", "list"], env)).toBe("nothing is under way\n");
+  expect(await runCommand(["operations", "list"], env)).toBe("nothing is in progress\n");
   const [asked, waits, reencrypts, ended, deletion] = Array.from({ length: 5 }, () => randomUUID());
   const row =
     "insert into operations (id, kind, subject, requested_at, not_before, leased_until, completed_at, " +
@@ -118,7 +118,7 @@ test("operations list and show print running work and its report, without wrappe
     "There is no operation, deletion or batch",
   );
   await expect(runCommand(["operations", "list", "--limit", "0"], env)).rejects.toThrow(
-    "--limit takes a whole number from 1 to 1000.",
+    "--limit must be a whole number from 1 to 1000.",
   );
 });
 
@@ -129,7 +129,7 @@ test("token --role operators puts the role into the claim, and no other role is 
     const plain = (await runCommand(["token", "ada@acme.example"], env)).trim();
     expect([decodeJwt(token)["roles"], decodeJwt(plain)["roles"]]).toEqual([["operators"], undefined]);
     await expect(runCommand(["token", "ada@acme.example", "--role", "root"], env)).rejects.toThrow(
-      "--role takes operators",
+      "--role must be operators",
     );
   } finally {
     await issuer.stop();

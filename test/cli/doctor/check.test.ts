@@ -35,7 +35,7 @@ test("a check does not repeat the reason of another, and keeps its own findings"
     check("knows", async () => ({ state: "fail", seen: "its own" }), { needs: "server" }),
   ]);
   expect(results.map(({ state, seen }) => [state, seen])).toEqual([
-    ["warn", "not looked at: server fails"],
+    ["warn", "skipped: server fails"],
     ["fail", "gone"],
     ["fail", "its own"],
   ]);

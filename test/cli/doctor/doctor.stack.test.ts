@@ -107,18 +107,18 @@ test("faults that are there together are told apart, each with what to do, and n
   ];
   expect(of("master key")).toEqual([
     "fail",
-    expect.stringContaining("does not open the instance's secrets"),
+    expect.stringContaining("cannot decrypt the instance's secrets"),
     expect.stringContaining("MASTER_KEY_PREVIOUS"),
   ]);
   expect(of("Temporal namespace")).toEqual([
     "fail",
-    "nowhere is not there",
+    "nowhere does not exist",
     expect.stringContaining("temporal operator namespace create --namespace nowhere"),
   ]);
   expect(of("task queues")).toEqual([
     "warn",
-    "not looked at: Temporal namespace fails",
-    "mend Temporal namespace first",
+    "skipped: Temporal namespace fails",
+    "fix Temporal namespace first",
   ]);
   expect(of("object store")).toEqual([
     "fail",

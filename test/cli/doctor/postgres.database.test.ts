@@ -39,6 +39,6 @@ test("a missing policy and a missing schema fail; a newer schema is named", asyn
   });
   expect(await found(empty)).toMatchObject({
     migrations: expect.stringMatching(/^fail: the database lacks 0001_tenancy.sql/),
-    pgvector: "fail: the extension is not in this database",
+    pgvector: "fail: the extension is not installed in this database",
   });
 });

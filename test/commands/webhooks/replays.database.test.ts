@@ -76,7 +76,7 @@ describe("a replay", () => {
 
     await expect(replay(6, null)).rejects.toMatchObject({
       code: "cursor_expired",
-      message: `Events are kept from ${at(7)} on.`,
+      message: `The oldest kept event is from ${at(7)}.`,
     });
   });
 

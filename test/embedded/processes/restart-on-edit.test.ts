@@ -75,13 +75,13 @@ test("a start that fails is told, and the next edit tries again", async () => {
 test("an edit of the code that watches is for its next start, and is said so", async () => {
   const { calls, lines } = await after([["embedded/servers/postgres.ts"]]);
   expect(calls).toEqual([]);
-  expect(lines.join()).toContain("embedded/servers/postgres.ts: stop this and start it again");
+  expect(lines.join()).toContain('embedded/servers/postgres.ts edited; restart "npm run dev"');
 });
 
 test("settings are read by both: the processes start again, and the hint is given too", async () => {
   const { calls, lines } = await after([["config/config.ts"]]);
   expect(calls).toEqual(["api", "worker"]);
-  expect(lines[0]).toContain("config/config.ts: stop this and start it again");
+  expect(lines[0]).toContain('config/config.ts edited; restart "npm run dev"');
 });
 
 test("commands read their code at each call", async () => {

@@ -61,7 +61,7 @@ test("a part that is killed is started again", async () => {
   const worker = part("worker");
   const first = await newSupervisor().add(worker);
   process.kill(first.pid, "SIGKILL");
-  await vi.waitFor(() => expect(lines).toContain("worker runs again"), 5_000);
+  await vi.waitFor(() => expect(lines).toContain("worker is running again"), 5_000);
   expect(worker.launched).toHaveLength(2);
 });
 
@@ -94,7 +94,7 @@ test("a part that ran, and then exits with the code of wrong settings, is given 
   });
   process.kill((await supervisor.add(worker)).pid, "SIGKILL");
   await vi.waitFor(() => expect(gaveUp).toEqual([["worker cannot run (no data for deu)", true]]), 5_000);
-  expect(lines).toEqual(["worker ended (signal SIGKILL); starting it again in 0.001 s"]);
+  expect(lines).toEqual(["worker ended (signal SIGKILL); restarting in 0.001 s"]);
 });
 
 test("all parts end in the reverse order, and none is started again", async () => {
@@ -174,7 +174,7 @@ test("a part that was restarted is watched like any other", async () => {
   await newSupervisor().add(api);
   await supervisor?.restart("api");
   process.kill(api.launched[1]!.pid, "SIGKILL");
-  await vi.waitFor(() => expect(lines).toContain("api runs again"), 5_000);
+  await vi.waitFor(() => expect(lines).toContain("api is running again"), 5_000);
   expect(api.launched).toHaveLength(3);
 });
 
@@ -216,10 +216,7 @@ test("a restart ends the wait of a part that keeps dying", async () => {
     firstDelayMs: 3_600_000,
   });
   await supervisor.add(api);
-  await vi.waitFor(
-    () => expect(lines).toEqual(["api ended (exit code 3); starting it again in 15 s"]),
-    5_000,
-  );
+  await vi.waitFor(() => expect(lines).toEqual(["api ended (exit code 3); restarting in 15 s"]), 5_000);
   await supervisor.restart("api");
   expect(api.launched).toHaveLength(2);
 });

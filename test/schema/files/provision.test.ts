@@ -112,7 +112,7 @@ describe("a mistake is named with its path:", () => {
     [
       "a reserved name",
       file([ada], [space({ name: "Private" })]),
-      `${first}.name: is kept for the users' own spaces`,
+      `${first}.name: is reserved for private spaces`,
     ],
     [
       "an unknown tool",

@@ -76,7 +76,7 @@ const ofCaller = (key: Capability, within: string): MatrixRule => ({
   within,
 });
 const mcp: MatrixRule = { needs: "all", on: "nothing", key: "any key", refusesTokens: true };
-const WITHOUT_SESSION = "Bad Request: the header Mcp-Session-Id is needed";
+const WITHOUT_SESSION = "Bad Request: the header Mcp-Session-Id is required";
 
 export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "POST /mcp": mcp,
@@ -145,7 +145,7 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   "GET /v1/data/runs/:pipeline_run_id": role("read"),
   "GET /v1/data/runs/:pipeline_run_id/attempts": role("read"),
   "POST /v1/data/runs/:pipeline_run_id/cancel": write({
-    elsewise: "The run has ended already, so it cannot be cancelled.",
+    elsewise: "The run has already ended, so it cannot be cancelled.",
   }),
   "POST /v1/data/batch-reprocess": { ...listing("write") },
   "POST /v1/data/batch-move": listing("write"),
@@ -208,7 +208,7 @@ export const RULES_OF_ROUTES: Readonly<Record<string, MatrixRule>> = {
   }),
   "POST /v1/webhooks/:webhook_id/replay": owner({
     adminToo: false,
-    elsewise: "A webhook may have at most 3 replays that are under way",
+    elsewise: "A webhook may have at most 3 replays in progress",
   }),
   "GET /v1/operations/dependencies": operator,
   "GET /v1/operations/queues": operator,

@@ -148,7 +148,7 @@ describe("a turn that asks for tools", () => {
     expect(made[1]!["messages"].at(-1).content).toMatch(message);
     expect(made[2]).not.toHaveProperty("tools");
     expect(body.choices[0].message.content).toBe(
-      "What I know.\n\n(Stopped early: the tools were called in a way that cannot be run.)",
+      "What I know.\n\n(Stopped early: the tool calls were invalid.)",
     );
   });
 

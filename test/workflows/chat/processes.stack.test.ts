@@ -116,7 +116,7 @@ describe("a turn with an Idempotency-Key that another API process runs", () => {
       return response.status === 409 && response;
     });
     expect(await refused.json()).toMatchObject({
-      detail: expect.stringContaining("a new Idempotency-Key starts a new one"),
+      detail: expect.stringContaining("send a new Idempotency-Key to start again"),
     });
     expect(calls()).toBe(1);
   });

@@ -261,7 +261,7 @@ test(
     await expect(operate("import", "--from", other)).rejects.toThrow("is missing or was changed");
     await writeFile(path, whole);
     await writeFile(keyFile(), Buffer.alloc(32, 5).toString("base64"));
-    await expect(operate("import", "--from", other)).rejects.toThrow("is sealed by another key");
+    await expect(operate("import", "--from", other)).rejects.toThrow("is encrypted with another key");
   },
   TRANSFER_MS,
 );

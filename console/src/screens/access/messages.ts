@@ -2,7 +2,7 @@ import { defineMessages } from "../../messages/messages.ts";
 
 export const messages = defineMessages(
   {
-    label: "What can be done in which space, and why",
+    label: "Permissions by space, with reasons",
     space: "Space",
     role: "Role",
     can: "Can",
@@ -10,8 +10,8 @@ export const messages = defineMessages(
     hidden: "A private space",
     own: "My documents",
     nothing: "Nothing",
-    none: "No space is in reach",
-    noneText: "Neither a role in a space nor the organization gives anything.",
+    none: "No access to any space",
+    noneText: "Neither a space role nor an organization role grants access.",
     noRole: "None",
     all: (n: number) => (n === 1 ? "1 right" : `${n} rights`),
     roles: { owner: "Owner", editor: "Editor", viewer: "Viewer" },
@@ -25,11 +25,11 @@ export const messages = defineMessages(
       webhooks: "Webhooks",
     },
     because: {
-      space_member: "Has a role in the space.",
-      private_space: "It is the person's own private space.",
-      organization_admin: "Admins manage every shared space, without reading it by that alone.",
-      key_spaces: "The key is narrowed to other spaces, or was made by somebody else.",
-      key_capabilities: "The key may not do all that its owner can.",
+      space_member: "Has a role in this space.",
+      private_space: "This is the person's private space.",
+      organization_admin: "Admins manage every shared space, but need a role to read it.",
+      key_spaces: "The key is limited to other spaces, or someone else created it.",
+      key_capabilities: "The key has fewer permissions than its owner.",
     },
   },
   {

@@ -24,7 +24,7 @@ import { defineTool, READS } from "./tool.ts";
 const MAX_SPACES = 20;
 
 const partWarning = (count: number): string =>
-  `Searched ${MAX_SPACES} of the ${count} spaces that the caller reaches: name the others as space_ids`;
+  `Searched ${MAX_SPACES} of the ${count} spaces the caller can access: pass the others as space_ids`;
 
 export const searchTool = defineTool({
   name: "search",
@@ -134,10 +134,7 @@ export async function partOfText(call: McpCall, { documentId, cursor, maxCharact
   );
   const shown = part.document.version ?? 0;
   if (version !== undefined && version !== shown)
-    throw new RpcError(
-      RPC_CODES.invalidParams,
-      "The document has another version now: read it from the beginning",
-    );
+    throw new RpcError(RPC_CODES.invalidParams, "The document has a new version: read it from the beginning");
   return {
     ...part,
     cursor: part.next === null ? undefined : Buffer.from(`text:${shown}:${part.next}`).toString("base64url"),
@@ -154,7 +151,8 @@ export const readDocumentTool = defineTool({
   name: "read_document",
   title: "Read a document",
   description:
-    "Returns the text of a document as Markdown, from its beginning, in parts: `next_cursor` asks for the next.",
+    "Returns the text of a document as Markdown, from its beginning, in parts: `next_cursor` " +
+    "asks for the next.",
   capability: "read",
   hints: READS,
   input: ReadDocumentInput,

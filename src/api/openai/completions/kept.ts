@@ -34,7 +34,7 @@ export async function keptAnswer(db: Database, chat: ChatHost, request: KeptRequ
   const { key, bodyHash } = request;
   // A client that has seen a part of an answer must not begin, and pay for, another one.
   if (request.lastEventNo !== null && !(await hasKeptTurn(db, key)))
-    throw turnLost("There is no turn under this Idempotency-Key any more.");
+    throw turnLost("There is no longer a turn with this Idempotency-Key.");
   const id = newId();
   const found = await claimKeptTurn(db, key, { id, bodyHash, apiProcessId: chat.apiProcessId });
   if (found === undefined) return begin(chat, id, request);

@@ -150,7 +150,7 @@ export class BackgroundRun {
     this.#writing = this.#writing
       .then(() => insistently(() => noteWaiting(this.#deps.db, this.fence, code)))
       .catch((error: unknown) =>
-        this.#deps.log.warn({ err: error, turn_id: this.fence.id }, "an outage could not be noted"),
+        this.#deps.log.warn({ err: error, turn_id: this.fence.id }, "an outage could not be recorded"),
       );
   }
 
@@ -192,5 +192,5 @@ export class BackgroundRun {
 }
 
 function lost(): DomainError {
-  return new DomainError("turn_lost", "The response was lost with its process.");
+  return new DomainError("turn_lost", "The response was lost because its process stopped.");
 }

@@ -99,7 +99,7 @@ export function createBackground(deps: ResponsesDeps): Background {
     await Promise.all(taken.map(takeUp));
   };
   const rounds = every(SWEEP_MS, sweep, (error) =>
-    log.warn({ err: error }, "responses that are left could not be looked for"),
+    log.warn({ err: error }, "could not check for abandoned responses"),
   );
 
   return {
@@ -137,7 +137,7 @@ async function giveBack(
   fence: ResponseFence,
   error: unknown,
 ): Promise<void> {
-  log.warn({ err: error, turn_id: id }, "a response in the background waits for another try");
+  log.warn({ err: error, turn_id: id }, "a background response is waiting for another attempt");
   if (isOutage(error)) return postponeResponse(db, fence, waitAfter(error, outages));
   await sleep(SWEEP_MS);
   return releaseResponse(db, fence);
@@ -216,7 +216,7 @@ async function takenUp(
   };
   try {
     if (row.attempt - row.outages > ATTEMPTS_MAX)
-      throw new DomainError("turn_lost", "The response was lost with its process too often.");
+      throw new DomainError("turn_lost", "The response was lost too often because its process stopped.");
     const principal = await principalOf(deps, fence.organization, request);
     const agent = await findModel(deps, principal, request.body.model);
     const prepared = await prepare(deps, principal, agent, request);

@@ -84,7 +84,7 @@ async function untilThere(
     wait();
     await sleep(isUnderWay ? LOOK_MS : WRITTEN_WITHIN_MS, undefined, { signal });
   }
-  throw new DomainError("provider_timeout", "The response is not there yet: repeat it with the same key.");
+  throw new DomainError("provider_timeout", "The response is not ready yet: retry with the same key.");
 }
 
 const isNotFound = (error: unknown): boolean => error instanceof DomainError && error.code === "not_found";

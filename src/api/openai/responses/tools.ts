@@ -147,7 +147,7 @@ function searchOptions(
 function noteUses({ db, log }: StoreDeps, principal: Principal, stores: readonly StoreRow[]): void {
   for (const store of stores)
     noteUse({ db }, { principal, requestId: newId() }, store).catch((error: unknown) =>
-      log.warn({ err: error }, "the use of a vector store could not be noted"),
+      log.warn({ err: error }, "the use of a vector store could not be recorded"),
     );
 }
 

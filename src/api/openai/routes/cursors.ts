@@ -14,7 +14,7 @@ export async function cursorsOf(
     if (id === undefined) return undefined;
     const found = await find(id);
     if (found === undefined)
-      throw new DomainError("bad_request", `The list has no entry that \`${param}\` names.`, { param });
+      throw new DomainError("bad_request", `\`${param}\` does not match any entry of the list.`, { param });
     return { created_at: found.created_at, id: found.id };
   };
   const after = await lookUp("after");

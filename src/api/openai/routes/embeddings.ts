@@ -89,7 +89,7 @@ function textsOf({ name, decodeTokens }: EmbeddingModel, input: Asked["input"]):
     try {
       return decodeTokens(one);
     } catch {
-      throw new DomainError("bad_request", `The tokenizer of '${name}' has not all of these tokens.`, {
+      throw new DomainError("bad_request", `The tokenizer of '${name}' does not have all of these tokens.`, {
         param: "input",
       });
     }
@@ -101,7 +101,7 @@ const isTokens = (input: readonly unknown[]): input is number[] => typeof input[
 /** @throws DomainError if the model gave none. */
 function known(vector: Float32Array | null, index: number): Float32Array {
   if (vector !== null) return vector;
-  throw new DomainError("bad_request", "The model refuses to embed this text.", { param: `input[${index}]` });
+  throw new DomainError("bad_request", "The model rejects this text.", { param: `input[${index}]` });
 }
 
 function encoded(vector: Float32Array, { dimensions, encoding_format: format }: Asked): number[] | string {

@@ -82,7 +82,7 @@ const getResponse = defineRoute({
   query: ResponseQuery,
   response: ResponseAnswer,
   otherContent: events,
-  summary: "A response that is kept.",
+  summary: "Get a stored response.",
   description:
     "For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who " +
     "does not reach a document any more that it may tell about. With `stream=true` it takes one of the seats of event " +
@@ -126,7 +126,7 @@ const cancelResponse = defineRoute({
   path: "/responses/:response_id/cancel",
   operation: "responses.cancel",
   response: ResponseAnswer,
-  summary: "Cancel a response in the background.",
+  summary: "Cancel a background response.",
   description: "One that has ended is answered as it is, so that cancelling twice changes nothing.",
   async handle({ deps, principal, params: { response_id: id } }) {
     authorizeListing(principal, "agents:chat");
@@ -141,7 +141,7 @@ const listInputItems = defineRoute({
   operation: "responses.input_items.list",
   query: InputItemsQuery,
   response: ResponseInputItems,
-  summary: "The items that a response was asked with.",
+  summary: "The input items of a response.",
   description: "Its own, and not those of the responses before it. Files are listed without their content.",
   async handle({ deps, principal, params: { response_id: id }, query }) {
     authorizeListing(principal, "agents:chat");

@@ -44,10 +44,10 @@ const createVectorStore = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "folders:create", resource: "folder" },
-  summary: "Make a vector store: a folder, with the files that are named.",
+  summary: "Create a vector store: a folder with the given files.",
   description:
-    "It is made in the caller's private space, or in the space that `metadata.space_id` names, for its editors " +
-    "and owners. Everything that holds for folders holds for it.",
+    "It is made in the caller's private space, or in the space that `metadata.space_id` names, " +
+    "for its editors and owners. Everything that holds for folders holds for it.",
   tags: TAGS,
   body: VectorStoreCreate,
   response: VectorStore,
@@ -90,9 +90,10 @@ const listVectorStores = defineRoute({
   access: "keys",
   capability: "read",
   audit: audited("folders:read"),
-  summary: "The vector stores that the caller reaches.",
+  summary: "The vector stores that the caller can access.",
   description:
-    "Those that were made as vector stores, or changed as one. Any other folder is one too, and answers by its id.",
+    "Those that were made as vector stores, or changed as one. Any other folder is one too, and " +
+    "answers by its id.",
   tags: TAGS,
   query: VectorStoresQuery,
   response: VectorStoreList,
@@ -151,8 +152,8 @@ const changeVectorStore = defineRoute({
   audit: audited("folders:update" as Action),
   summary: "Change the name, the metadata or the expiry of a vector store.",
   description:
-    "For editors and owners of its space. Its folder gets the name too. A store that had expired is live again, " +
-    "without what it had.",
+    "For editors and owners of its space. Its folder gets the name too. A store that had expired " +
+    "is live again, without what it had.",
   tags: TAGS,
   params: VectorStoreParams,
   body: VectorStoreUpdate,
@@ -180,8 +181,8 @@ const removeVectorStore = defineRoute({
   audit: audited("folders:delete" as Action),
   summary: "Delete a vector store: the folder with all documents in it.",
   description:
-    "For editors and owners of its space. Gone at once; what it took is freed in the background. Files that " +
-    "were uploaded to `/v1/files` stay there.",
+    "For editors and owners of its space. Gone at once; what it took is freed in the background. " +
+    "Files that were uploaded to `/v1/files` stay there.",
   tags: TAGS,
   params: VectorStoreParams,
   response: VectorStoreDeleted,

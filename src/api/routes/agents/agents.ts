@@ -31,8 +31,8 @@ export const searchForAgents = defineRoute({
   audit: { action: "agents:search", resource: "agent", isChange: false },
   summary: "List the agents that the caller may use.",
   description:
-    "Lists public agents, and those of spaces that the caller has a role in. All filters must hold; " +
-    "without a body all are listed. Pages are counted from 1.",
+    "Lists public agents, and those of spaces that the caller has a role in. All filters must " +
+    "hold; without a body all are listed. Pages are counted from 1.",
   tags: ["Agents"],
   query: AgentSearchQuery,
   body: AgentSearch,
@@ -52,8 +52,8 @@ const getAgent = defineRoute({
   audit: { action: "agents:read", resource: "agent" },
   summary: "One agent with its whole configuration.",
   description:
-    "For everybody who may use it: in its space, and in the whole organization if it is public. The " +
-    "`ETag` is for `If-Match` of a change.",
+    "For everybody who may use it: in its space, and in the whole organization if it is public. " +
+    "The `ETag` is for `If-Match` of a change.",
   tags: ["Agents"],
   params: AgentParams,
   response: AgentDetails,
@@ -73,7 +73,7 @@ const postAgent = defineRoute({
   access: "jwt",
   audit: { action: "agents:create", resource: "agent" },
   status: 201,
-  summary: "Make an agent in a space.",
+  summary: "Create an agent in a space.",
   description:
     "For editors and owners of the space. It can be chatted with at once. Sending it twice makes two.",
   tags: ["Agents"],
@@ -94,8 +94,8 @@ const patchAgent = defineRoute({
   audit: { action: "agents:update", resource: "agent" },
   summary: "Change an agent.",
   description:
-    "For editors and owners of its space. Fields that are left out stay as they are. Each change raises " +
-    "the last part of `version`; a request that changes nothing does not.",
+    "For editors and owners of its space. Fields that are left out stay as they are. Each change " +
+    "raises the last part of `version`; a request that changes nothing does not.",
   tags: ["Agents"],
   params: AgentParams,
   body: AgentPatch,
@@ -141,7 +141,7 @@ const getDeletionOfAgent = defineRoute({
   operation: "agents.deletion.get",
   access: "jwt",
   audit: { action: "agents:read", resource: "agent" },
-  summary: "What deleting an agent will take along.",
+  summary: "What deleting an agent would delete.",
   description: "For editors and owners of its space: nothing but itself. It changes nothing.",
   tags: ["Agents"],
   params: AgentParams,

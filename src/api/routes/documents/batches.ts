@@ -32,8 +32,8 @@ const batchReprocess = defineRoute({
     "Process many documents again: 1–1,000 by their ids, or up to 100,000 that filters and folders choose.",
   description:
     "For documents of spaces in which the caller is an editor or an owner. An id that cannot be " +
-    "reprocessed is answered in `results` and stops no other. Filters narrow to the documents that the " +
-    "caller may write. Published versions stay searchable until new ones replace them.",
+    "reprocessed is answered in `results` and stops no other. Filters narrow to the documents " +
+    "that the caller may write. Published versions stay searchable until new ones replace them.",
   tags: ["Documents"],
   body: BatchReprocess,
   response: BatchAccepted,
@@ -63,11 +63,11 @@ const getBatch = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
-  summary: "How a batch stands: runs by status, progress, rate and the time that is left.",
+  summary: "The status of a batch: runs by status, progress, rate and time left.",
   tags: ["Documents"],
   description:
-    "For the user who started it, while that user reaches all of its spaces. With `wait` it answers when the batch is paused, " +
-    "resumed or at its end, and at once if it has ended.",
+    "For the user who started it, while that user reaches all of its spaces. With `wait` it " +
+    "answers when the batch is paused, resumed or at its end, and at once if it has ended.",
   params: BatchParams,
   query: WaitQuery,
   response: Batch,
@@ -92,10 +92,10 @@ const listResultsOfBatch = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
-  summary: "What became of each document of a batch; what was not accepted comes last.",
+  summary: "The result of each document of a batch; documents that were not accepted come last.",
   description:
-    "For the user who started it, while that user reaches all of its spaces. The results of runs that have not ended are there too, " +
-    "with their status.",
+    "For the user who started it, while that user reaches all of its spaces. The results of runs " +
+    "that have not ended are there too, with their status.",
   tags: ["Documents"],
   params: BatchParams,
   query: PartsQuery,
@@ -126,9 +126,9 @@ const pause = defineRoute({
   path: "/data/batches/:batch_id/pause",
   operation: "batches.pause",
   description:
-    "For the user who started it, while that user reaches all of its spaces. Runs that are released go on. A batch that is paused " +
-    "stays so; one that has ended is 400.",
-  summary: "Release no more runs of a batch; those that are released go on.",
+    "For the user who started it, while that user reaches all of its spaces. Runs that are " +
+    "released go on. A batch that is paused stays so; one that has ended is 400.",
+  summary: "Pause a batch: no more of its runs are released, and released ones continue.",
   handle: async ({ deps, caller, params }) => present(await pauseBatch(deps, caller, params.batch_id)),
 });
 
@@ -137,7 +137,8 @@ const resume = defineRoute({
   path: "/data/batches/:batch_id/resume",
   operation: "batches.resume",
   description:
-    "For the user who started it, while that user reaches all of its spaces. A batch that runs goes on; one that has ended is 400.",
+    "For the user who started it, while that user reaches all of its spaces. A batch that runs " +
+    "goes on; one that has ended is 400.",
   summary: "Release the runs of a paused batch again.",
   handle: async ({ deps, caller, params }) => present(await resumeBatch(deps, caller, params.batch_id)),
 });
@@ -147,8 +148,9 @@ const cancel = defineRoute({
   path: "/data/batches/:batch_id/cancel",
   operation: "batches.cancel",
   description:
-    "For the user who started it, while that user reaches all of its spaces. Runs that have ended keep their result, and what was " +
-    "published before stays searchable. A batch that has ended is 400.",
+    "For the user who started it, while that user reaches all of its spaces. Runs that have " +
+    "ended keep their result, and what was published before stays searchable. A batch that has " +
+    "ended is 400.",
   summary: "Cancel every run of a batch that has not ended; what was published before stays.",
   handle: async ({ deps, caller, params }) => present(await cancelBatch(deps, caller, params.batch_id)),
 });

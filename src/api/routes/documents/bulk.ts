@@ -48,7 +48,7 @@ export const batchDelete = defineRoute({
   audit: { action: "documents:delete", resource: "document" },
   status: 202,
   otherStatuses: { 200: "What would be deleted: the answer to `dry_run`" },
-  summary: "Delete many documents, or count first what that would take along.",
+  summary: "Delete many documents, or first count what that would delete.",
   description:
     `For documents of spaces in which the caller is an editor or an owner: ${CHOICE} They are gone for every ` +
     "later request and search; what they take is freed in the background. As with the deletion of one " +

@@ -17,12 +17,11 @@ export const checkDocument = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
-  summary:
-    "Check that a document is whole: its file, chunks, vectors and index, and what its runs left behind.",
+  summary: "Check the integrity of a document: its file, chunks, vectors, index, and leftovers of its runs.",
   description:
-    "For everybody with a role in its space. Reads and counts everything that belongs to the document. " +
-    "Nothing found is what every document should answer; what is found is put right by maintenance " +
-    "where it can be.",
+    "For everybody with a role in its space. Reads and counts everything that belongs to the " +
+    "document. Nothing found is what every document should answer; what is found is put right by " +
+    "maintenance where it can be.",
   tags: ["Documents"],
   params: DocumentParams,
   response: DocumentIntegrity,
@@ -63,7 +62,7 @@ async function missingObjects(storage: Storage, objectKeys: readonly string[]): 
     : [
         {
           code: "object_missing",
-          message: `${count} of ${objectKeys.length} stored files of the document are missing.`,
+          message: `${count} of the document's ${objectKeys.length} stored files are missing.`,
           pipeline_run_id: null,
         },
       ];

@@ -2,5 +2,5 @@
 import { ErrorBody } from "../../../schema/error.ts";
 
 export const NOT_KEPT = {
-  410: { schema: ErrorBody, description: "That version is not kept any more" },
+  410: { schema: ErrorBody, description: "That version is no longer kept" },
 };

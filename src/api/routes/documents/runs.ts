@@ -20,11 +20,11 @@ const getRun = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "pipeline_run" },
-  summary: "One run of the pipeline: where it stands, and what it waits for.",
+  summary: "One pipeline run: its status, and what it is waiting for.",
   tags: ["Documents"],
   description:
-    "For everybody with a role in the document's space. With `wait` it answers when the run gets from " +
-    "one status to the next, and at once if it has ended.",
+    "For everybody with a role in the document's space. With `wait` it answers when the run gets " +
+    "from one status to the next, and at once if it has ended.",
   params: RunParams,
   query: WaitQuery,
   response: Run,
@@ -51,8 +51,8 @@ const listRunAttempts = defineRoute({
   audit: { action: "documents:read", resource: "pipeline_run" },
   summary: "The attempts of a run, oldest first: when each began and ended, and how.",
   description:
-    "For everybody with a role in the document's space. A run that is tried very often keeps its first 10 " +
-    "and its last 40 attempts. Attempts from before version 0.10.0 are not known.",
+    "For everybody with a role in the document's space. A run that is tried very often keeps its " +
+    "first 10 and its last 40 attempts. Attempts from before version 0.10.0 are not known.",
   tags: ["Documents"],
   params: RunParams,
   query: PartsQuery,
@@ -77,8 +77,8 @@ const cancelPipelineRun = defineRoute({
   status: 202,
   summary: "Cancel a run that has not ended; what was published before stays.",
   description:
-    "For editors and owners of the document's space. A run that has ended is 400. The version that was " +
-    "published before goes on to answer searches.",
+    "For editors and owners of the document's space. A run that has ended is 400. The version " +
+    "that was published before goes on to answer searches.",
   tags: ["Documents"],
   params: RunParams,
   response: Run,

@@ -12,11 +12,11 @@ export const listDocuments = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "documents:list", resource: "document", isChange: false },
-  summary: "List the documents that the caller reaches, by their fields.",
+  summary: "List the documents that the caller can access, filtered by their fields.",
   description:
-    "Lists documents of spaces that the caller has a role in, newest first unless `order_by` says " +
-    "otherwise. All filters must hold; without a body all are listed. It compares fields; `POST " +
-    "/v1/data/hybrid-search` looks into the text.",
+    "Lists documents of spaces that the caller has a role in, newest first unless `order_by` " +
+    "says otherwise. All filters must hold; without a body all are listed. It compares fields; " +
+    "`POST /v1/data/hybrid-search` looks into the text.",
   tags: ["Documents"],
   query: DocumentSearchQuery,
   body: DocumentSearch,

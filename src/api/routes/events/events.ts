@@ -28,13 +28,14 @@ const listEvents = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "events:read", resource: "event" },
-  summary: "What happened, in its order, as far as the caller reaches it now.",
+  summary: "List events in order, limited to what the caller can access now.",
   description:
-    "Go on with `next_cursor`, which is there also if nothing matched: then every event that becomes visible " +
-    "is in exactly one answer. One request looks at a bounded part of the log, so that a page may be empty " +
-    "while `has_more` is true. With `wait` the request is held until an event matches or the time is over. " +
-    "A cursor from which on not everything is kept any more is answered 410, with the oldest one that can " +
-    "be gone on from. At most 10 streams and waits of a key, and 20 of a user, are open at a time in a process.",
+    "Go on with `next_cursor`, which is there also if nothing matched: then every event that " +
+    "becomes visible is in exactly one answer. One request looks at a bounded part of the log, " +
+    "so that a page may be empty while `has_more` is true. With `wait` the request is held until " +
+    "an event matches or the time is over. A cursor from which on not everything is kept any " +
+    "more is answered 410, with the oldest one that can be gone on from. At most 10 streams and " +
+    "waits of a key, and 20 of a user, are open at a time in a process.",
   tags: ["Events"],
   query: EventQuery,
   response: EventPage,
@@ -61,12 +62,13 @@ const streamEvents = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "events:read", resource: "event" },
-  summary: "What happens, as server-sent events.",
+  summary: "Stream events as server-sent events.",
   description:
-    "The `data` of each is an event, its `id` the cursor after it. Without `Last-Event-ID` and `after` it " +
-    "begins now. A frame that has only an `id` moves the cursor on. The last frame of a stream that ends by " +
-    "an error, such as a key that was revoked, is an `event: end` with the status and the body of the " +
-    "answer; a stream that ends without one is to be taken up again with its last `id`.",
+    "The `data` of each is an event, its `id` the cursor after it. Without `Last-Event-ID` and " +
+    "`after` it begins now. A frame that has only an `id` moves the cursor on. The last frame of " +
+    "a stream that ends by an error, such as a key that was revoked, is an `event: end` with the " +
+    "status and the body of the answer; a stream that ends without one is to be taken up again " +
+    "with its last `id`.",
   tags: ["Events"],
   headers: { "Last-Event-ID": "The last `id` that was received; the stream goes on after it" },
   query: EventFilterQuery,

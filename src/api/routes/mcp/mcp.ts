@@ -8,9 +8,9 @@ import { defineRoute } from "../../route.ts";
 const failure = (description: string) => ({ schema: McpError, description });
 
 const ERRORS = {
-  400: failure("What was sent is no message of the protocol, or names a version that is not spoken"),
+  400: failure("The request is not a protocol message, or names an unsupported version"),
   401: failure("The credentials are missing or refused; `WWW-Authenticate` says where to get some"),
-  403: failure("The page's origin, or the caller, may not"),
+  403: failure("The page's origin, or the caller, is not allowed"),
   404: failure("There is no such session of the caller"),
 };
 
@@ -38,9 +38,9 @@ const postMcp = defineRoute({
   operation: "mcp.send",
   summary: "A message of the Model Context Protocol, over Streamable HTTP.",
   description:
-    "Speaks 2025-11-25 and 2025-06-18. `initialize` begins a session, which any process serves and which is " +
-    "its caller's alone. A tool that takes long, and a request with a `progressToken`, is answered by a " +
-    "stream that can be gone on with; a notification by 202.",
+    "Speaks 2025-11-25 and 2025-06-18. `initialize` begins a session, which any process serves " +
+    "and which is its caller's alone. A tool that takes long, and a request with a " +
+    "`progressToken`, is answered by a stream that can be gone on with; a notification by 202.",
   body: McpMessage,
   ignoresUnknown: true,
   headers: SESSION,
@@ -55,11 +55,11 @@ const getMcp = defineRoute({
   ...COMMON,
   method: "GET",
   operation: "mcp.stream",
-  summary: "The notifications of a session, or the rest of an answer, as server-sent events.",
+  summary: "Stream a session's notifications, or the rest of an answer, as server-sent events.",
   description:
-    "Tells of changes of the documents that the session has subscribed to, and of lists that changed. With a " +
-    "`Last-Event-ID` it goes on after that event, also with an answer whose connection broke. A session has " +
-    "one stream: a later one takes the place of the one before.",
+    "Tells of changes of the documents that the session has subscribed to, and of lists that " +
+    "changed. With a `Last-Event-ID` it goes on after that event, also with an answer whose " +
+    "connection broke. A session has one stream: a later one takes the place of the one before.",
   headers: { ...SESSION, "Last-Event-ID": "The last event that was received" },
   otherContent: { "text/event-stream": { schema: McpEvents } },
   errors: [400, 403, 404, 405, 406],
@@ -90,7 +90,7 @@ const metadata = (path: `/${string}`, operation: string) =>
     operation,
     isUnversioned: true,
     access: "public",
-    summary: "Who gives access tokens for `/mcp` (RFC 9728).",
+    summary: "The authorization servers that issue access tokens for `/mcp` (RFC 9728).",
     description: "404 where no issuer is configured: then API keys alone let callers in.",
     tags: ["MCP"],
     errors: [404],

@@ -36,9 +36,9 @@ const getAuditLog = defineRoute({
   audit: { action: "audit_log:read", resource: "organization" },
   summary: "Read an organization's audit log.",
   description:
-    "For admins. Each change, each read and each refusal is a row, kept in a chain of hashes. With " +
-    "`format=ndjson` every row that the filters let through, one JSON object a line, in the order of " +
-    "`at`. An export that breaks off ends with a cut connection.",
+    "For admins. Each change, each read and each refusal is a row, kept in a chain of hashes. " +
+    "With `format=ndjson` every row that the filters let through, one JSON object a line, in the " +
+    "order of `at`. An export that breaks off ends with a cut connection.",
   tags: ["Organizations"],
   params: OrganizationParams,
   query: AuditQuery,
@@ -57,10 +57,11 @@ const checkChain = defineRoute({
   operation: "organizations.audit_log.chain",
   access: "jwt",
   audit: { action: "audit_log:verify", resource: "organization" },
-  summary: "Check that no row of the audit log was changed or removed.",
+  summary: "Verify that no row of the audit log was changed or removed.",
   description:
-    "For admins. Recomputes the chain of hashes, up to 10,000 rows an answer: ask on with `after` until " +
-    "`next` is null. `holdfast audit verify` also compares it with the anchors that are signed each day.",
+    "For admins. Recomputes the chain of hashes, up to 10,000 rows an answer: ask on with " +
+    "`after` until `next` is null. `holdfast audit verify` also compares it with the anchors " +
+    "that are signed each day.",
   tags: ["Organizations"],
   params: OrganizationParams,
   query: AuditChainQuery,

@@ -24,7 +24,7 @@ export const decodePayloads = defineRoute({
   async handle({ deps, operator, body, request }) {
     deps.log.info(
       { request_id: request.id, operator, payloads: body.payloads.length },
-      "an operator decrypts payloads",
+      "an operator is decrypting payloads",
     );
     const payloads = await Promise.all(body.payloads.map((payload) => decode(deps, payload)));
     const organizationIds = openedOrganizations(body.payloads, payloads);

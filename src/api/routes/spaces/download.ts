@@ -116,7 +116,7 @@ function unsatisfiable(size: number, guide: string) {
     status: 416,
     headers: { "Content-Range": `bytes */${size}` },
     body: JSON.stringify(
-      errorBody("range_not_satisfiable", "The range starts behind the end of the file.", guide),
+      errorBody("range_not_satisfiable", "The range starts beyond the end of the file.", guide),
     ),
   });
 }

@@ -62,8 +62,9 @@ const postEnsureFolders = defineRoute({
   audit: { action: "folders:create", resource: "folder" },
   summary: "Make the folders of paths, as far as they do not exist.",
   description:
-    "For editors and owners of the space. Sending it again, or twice at once, makes nothing twice. Folders " +
-    "on the way are made too. Of several folders with one name in one place the oldest is meant.",
+    "For editors and owners of the space. Sending it again, or twice at once, makes nothing " +
+    "twice. Folders on the way are made too. Of several folders with one name in one place the " +
+    "oldest is meant.",
   tags: ["Folders"],
   body: FoldersEnsure,
   response: EnsuredFolders,
@@ -129,10 +130,10 @@ const getFolderContents = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "folders:read", resource: "folder" },
-  summary: "What lies directly in a folder: its sub-folders, and a page of its documents.",
+  summary: "The direct contents of a folder: its subfolders, and a page of its documents.",
   description:
-    "For everybody with a role in its space. All direct sub-folders come with each page; documents of " +
-    "folders below are not among them.",
+    "For everybody with a role in its space. All direct sub-folders come with each page; " +
+    "documents of folders below are not among them.",
   tags: ["Folders"],
   params: FolderParams,
   query: FolderContentsQuery,
@@ -163,10 +164,10 @@ const patchFolder = defineRoute({
   access: "keys",
   capability: "write",
   audit: { action: "folders:update", resource: "folder" },
-  summary: "Rename a folder, or move it with all that is in it.",
+  summary: "Rename a folder, or move it with everything in it.",
   description:
-    "For editors and owners of its space. A folder stays in its space, and cannot be moved below itself " +
-    "(400). Documents in it are found by their new `folder_path` at once.",
+    "For editors and owners of its space. A folder stays in its space, and cannot be moved below " +
+    "itself (400). Documents in it are found by their new `folder_path` at once.",
   tags: ["Folders"],
   params: FolderParams,
   body: FolderPatch,
@@ -196,8 +197,8 @@ const removeFolder = defineRoute({
   status: 204,
   summary: "Delete a folder with everything below it: folders, documents and their files.",
   description:
-    "For editors and owners of its space. All of it is gone for every later request and search; what it " +
-    "takes on disk is freed in the background.",
+    "For editors and owners of its space. All of it is gone for every later request and search; " +
+    "what it takes on disk is freed in the background.",
   tags: ["Folders"],
   params: FolderParams,
   headers: { "If-Match": "Delete only while the folder has this ETag" },

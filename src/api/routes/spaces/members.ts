@@ -70,7 +70,7 @@ const deleteRole = defineRoute({
   access: "jwt",
   audit: { action: "space_members:delete", resource: "user" },
   status: 204,
-  summary: "Take a member's role in a space away.",
+  summary: "Remove a member from a space.",
   description:
     "For its owners, and for admins of the organization unless the space is private. The user reaches " +
     "nothing of it any more within seconds. The last owner cannot be removed: 400.",

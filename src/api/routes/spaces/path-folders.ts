@@ -11,7 +11,7 @@ export const makePathFolder = defineRoute({
   access: "jwt",
   audit: { action: "files:create", resource: "file" },
   status: 201,
-  summary: "Make a path folder; integrations use /folders.",
+  summary: "Create a path folder; integrations use /folders.",
   description:
     "For editors and owners of the space. Repeating it answers the same. A file at the path is 400. It " +
     "serves user interfaces that show empty folders; uploads need none, and integrations use " +

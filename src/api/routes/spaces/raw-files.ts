@@ -124,7 +124,7 @@ const renameRawFile = defineRoute({
   capability: "write",
   audit: { action: "files:rename", resource: "file" },
   status: 204,
-  summary: "Rename or move a file, or all that lies below a prefix that ends with a slash.",
+  summary: "Rename or move a file, or everything below a prefix that ends with a slash.",
   description:
     "For editors and owners of the space. The document's name follows the file's. A path that is taken, " +
     "or where another document says that its file is, is 400, and then nothing is moved. Nothing is " +

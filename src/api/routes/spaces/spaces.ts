@@ -30,10 +30,10 @@ export const searchForSpaces = defineRoute({
   access: "keys",
   capability: "read",
   audit: { action: "spaces:search", resource: "space", isChange: false },
-  summary: "List the spaces that the caller reaches.",
+  summary: "List the spaces that the caller can access.",
   description:
-    "Lists the spaces in which the caller has a role, the private one too; a key that is narrowed to " +
-    "spaces lists those alone. All filters must hold; without a body all are listed.",
+    "Lists the spaces in which the caller has a role, the private one too; a key that is " +
+    "narrowed to spaces lists those alone. All filters must hold; without a body all are listed.",
   tags: ["Spaces"],
   query: SpaceSearchQuery,
   body: SpaceSearch,
@@ -51,7 +51,7 @@ const postSpace = defineRoute({
   access: "jwt",
   audit: { action: "spaces:create", resource: "space" },
   status: 201,
-  summary: "Make a shared space; the caller is its owner.",
+  summary: "Create a shared space; the caller becomes its owner.",
   description: "Every member of the organization may. Sending it twice makes two of the same name.",
   tags: ["Spaces"],
   body: SpaceCreate,
@@ -67,9 +67,9 @@ const getSpace = defineRoute({
   audit: { action: "spaces:read", resource: "space" },
   summary: "One space.",
   description:
-    "For everybody with a role in it, and for admins of the organization unless it is private. The " +
-    "`ETag` is for `If-Match` of a change. `embedding` says whether the embedding model knows the language " +
-    "of the space's documents; it is measured, and does not change the `ETag`.",
+    "For everybody with a role in it, and for admins of the organization unless it is private. " +
+    "The `ETag` is for `If-Match` of a change. `embedding` says whether the embedding model " +
+    "knows the language of the space's documents; it is measured, and does not change the `ETag`.",
   tags: ["Spaces"],
   params: SpaceParams,
   response: SpaceDetails,
@@ -102,8 +102,8 @@ const patchSpace = defineRoute({
   audit: { action: "spaces:update", resource: "space" },
   summary: "Rename a space.",
   description:
-    "For its owners, and for admins of the organization unless it is private. Only the name can be " +
-    "changed; the space's id stays.",
+    "For its owners, and for admins of the organization unless it is private. Only the name can " +
+    "be changed; the space's id stays.",
   tags: ["Spaces"],
   params: SpaceParams,
   body: SpacePatch,
@@ -129,10 +129,10 @@ const removeSpace = defineRoute({
   access: "jwt",
   audit: { action: "spaces:delete", resource: "space" },
   status: 204,
-  summary: "Delete a shared space with all that is in it.",
+  summary: "Delete a shared space with everything in it.",
   description:
-    "For its owners, and for admins of the organization. Nobody reaches it from now on; what is stored " +
-    "is removed in the background. A private space cannot be deleted: 400.",
+    "For its owners, and for admins of the organization. Nobody reaches it from now on; what is " +
+    "stored is removed in the background. A private space cannot be deleted: 400.",
   tags: ["Spaces"],
   params: SpaceParams,
   headers: IF_MATCH,

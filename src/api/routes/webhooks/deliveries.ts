@@ -26,7 +26,7 @@ const postTest = defineRoute({
   access: "jwt",
   audit: { action: "webhooks:test", resource: "webhook" },
   status: 202,
-  summary: "Send an event of the type `webhook.test` to this webhook alone, whatever its types are.",
+  summary: "Send a `webhook.test` event to this webhook, regardless of its types.",
   description: "400 if the webhook is not active. What becomes of it is among the deliveries.",
   tags: ["Webhooks"],
   params: WebhookParams,
@@ -72,8 +72,8 @@ const postRedelivery = defineRoute({
   access: "jwt",
   audit: { action: "webhooks:redeliver", resource: "webhook" },
   status: 202,
-  summary: "Deliver an event again, with the same `webhook-id`.",
-  description: "400 if the webhook is not active, 410 if the event is not kept any more.",
+  summary: "Redeliver an event with the same `webhook-id`.",
+  description: "400 if the webhook is not active, 410 if the event is no longer kept.",
   tags: ["Webhooks"],
   params: WebhookDeliveryParams,
   response: WebhookDelivery,
@@ -98,7 +98,7 @@ const postReplay = defineRoute({
   access: "jwt",
   audit: { action: "webhooks:replay", resource: "webhook" },
   status: 202,
-  summary: "Deliver the events of a time again, also such as the webhook has never got.",
+  summary: "Redeliver the events of a period, including any the webhook never received.",
   description:
     "Each has the same `webhook-id` as before. At most 3 replays of a webhook are under way at once (400); " +
     "410 if `from` is before the oldest event that is kept.",

@@ -56,10 +56,11 @@ const postWebhook = defineRoute({
   access: "jwt",
   audit: { action: "webhooks:create", resource: "webhook" },
   status: 201,
-  summary: "Make a webhook; its secret is shown only in this answer.",
+  summary: "Create a webhook; its secret is shown only in this response.",
   description:
-    "For a space its owners make it, for the organization its admins. It gets the events that its maker may " +
-    "see, checked at each delivery; that of an organization gets none of private spaces.",
+    "For a space its owners make it, for the organization its admins. It gets the events that " +
+    "its maker may see, checked at each delivery; that of an organization gets none of private " +
+    "spaces.",
   tags: ["Webhooks"],
   body: WebhookCreate,
   response: WebhookCreated,
@@ -84,8 +85,8 @@ const getWebhook = defineRoute({
   audit: { action: "webhooks:read", resource: "webhook" },
   summary: "One webhook.",
   description:
-    "For owners of its space, and of a webhook of the organization for its admins. The `ETag` is for " +
-    "`If-Match` of a change; no secret is shown.",
+    "For owners of its space, and of a webhook of the organization for its admins. The `ETag` is " +
+    "for `If-Match` of a change; no secret is shown.",
   tags: ["Webhooks"],
   params: WebhookParams,
   response: Webhook,
@@ -104,10 +105,10 @@ const patchWebhook = defineRoute({
   operation: "webhooks.update",
   access: "jwt",
   audit: { action: "webhooks:update", resource: "webhook" },
-  summary: "Change a webhook, pause it, or make it active again.",
+  summary: "Change, pause or resume a webhook.",
   description:
-    "Events that come while it is paused are delivered when it is active again. Only its maker changes the " +
-    "URL, and nobody the space.",
+    "Events that come while it is paused are delivered when it is active again. Only its maker " +
+    "changes the URL, and nobody the space.",
   tags: ["Webhooks"],
   params: WebhookParams,
   body: WebhookPatch,
@@ -134,10 +135,10 @@ const removeWebhook = defineRoute({
   access: "jwt",
   audit: { action: "webhooks:delete", resource: "webhook" },
   status: 204,
-  summary: "Delete a webhook. Nothing is delivered to it from now on.",
+  summary: "Delete a webhook.",
   description:
-    "For owners of its space, and of a webhook of the organization for its admins. Nothing " +
-    "is delivered to it from now on.",
+    "For owners of its space, and of a webhook of the organization for its admins. Nothing is " +
+    "delivered to it from now on.",
   tags: ["Webhooks"],
   params: WebhookParams,
   headers: IF_MATCH,
@@ -154,7 +155,9 @@ const rollSecret = defineRoute({
   access: "jwt",
   audit: { action: "webhooks:roll_secret", resource: "webhook" },
   status: 201,
-  summary: "Give a webhook a new secret, shown only in this answer; the one of before signs too for a while.",
+  summary:
+    "Roll a webhook's secret. The new one is shown only in this response; the previous one also " +
+    "signs for a while.",
   description: "Only its maker may. During the overlap each delivery has a signature of each secret.",
   tags: ["Webhooks"],
   params: WebhookParams,

@@ -66,7 +66,7 @@ async function requireReached(
   if (places.length < documentIds.length)
     throw new DomainError(
       "answer_not_found",
-      "The answer rests on a document that is not reachable any more.",
+      "The answer is based on a document that you can no longer access.",
     );
 }
 
@@ -77,11 +77,15 @@ async function endOf(
   state: KeptTurnState | undefined,
 ): Promise<RecordEvent | undefined> {
   if (state === undefined || state.isOrphan)
-    throw turnLost("The turn was lost with its API process; a new Idempotency-Key starts a new one.");
+    throw turnLost(
+      "The turn was lost because its API process stopped; send a new Idempotency-Key to start again.",
+    );
   if (state.end === null) return undefined;
   const end = await openEnd(deps, place, state.end);
   if (end.result.status === "cancelled")
-    throw turnLost("The turn was cancelled because nobody read it; a new Idempotency-Key starts a new one.");
+    throw turnLost(
+      "The turn was cancelled because nobody read it; send a new Idempotency-Key to start again.",
+    );
   return { type: "end", ...end };
 }
 

@@ -131,7 +131,7 @@ function cancelIfUnread(
     }
   };
   watch().catch((error: unknown) => {
-    log.warn({ err: error, turn_id: turnId }, "the readers of a kept answer could not be looked for");
+    log.warn({ err: error, turn_id: turnId }, "could not check for readers of a kept answer");
     turn.abort();
   });
 }

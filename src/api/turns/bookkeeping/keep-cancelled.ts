@@ -23,7 +23,7 @@ export function createCancelledBookkeeping(
     inFlight += 1;
     void start(turn)
       .catch((error: unknown) =>
-        log.info({ err: error, turn_id: turn.row.id }, "a cancelled turn has no workflow of its own"),
+        log.info({ err: error, turn_id: turn.row.id }, "a cancelled turn has no workflow"),
       )
       .finally(() => {
         inFlight -= 1;

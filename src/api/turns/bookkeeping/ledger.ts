@@ -64,7 +64,7 @@ function createOpenWriter(db: Database, log: Log) {
 
   const write = (turns: readonly TurnRow[]): Promise<void> =>
     insertOpenTurns(db, turns).catch((error: unknown) =>
-      log.warn({ err: error, turns: turns.length }, "turns could not be noted as open"),
+      log.warn({ err: error, turns: turns.length }, "open turns could not be recorded"),
     );
   const writeAll = async (): Promise<void> => {
     while (begun.size > 0) {
@@ -97,7 +97,7 @@ function createEndWriter(db: Database, log: Log) {
 
   const bounded = <Entry>(entries: Entry[]): Entry[] => {
     if (entries.length > WAITING_MAX)
-      log.error({ lost: entries.length - WAITING_MAX }, "entries of chat's books were given up");
+      log.error({ lost: entries.length - WAITING_MAX }, "chat turn records were dropped");
     return entries.slice(-WAITING_MAX);
   };
   const writeAll = async (): Promise<void> => {
@@ -113,7 +113,7 @@ function createEndWriter(db: Database, log: Log) {
       } catch (error) {
         log.warn(
           { err: error, turns: someEnds.length, calls: someCalls.length },
-          "the books of chat turns wait for the database",
+          "chat turn records are waiting for the database",
         );
         ends = bounded([...someEnds, ...ends]);
         calls = bounded([...someCalls, ...calls]);

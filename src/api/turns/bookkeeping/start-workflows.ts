@@ -85,7 +85,7 @@ export function createBookkeepingStarts(deps: StartDeps): BookkeepingStarts {
         void cancelWithTurns(workflowId, group);
       } catch (error) {
         health.failed(error);
-        log.warn({ err: error, turns: group.length }, "the books of chat turns could not be opened");
+        log.warn({ err: error, turns: group.length }, "chat turn records could not be started");
         group.forEach(leaveToLater);
       }
     },

@@ -99,7 +99,7 @@ describe("an answer that rests on documents", () => {
       const refused = await askReader(key, key === stream);
       expect(refused.status).toBe(404);
       expect(await refused.json()).toMatchObject({
-        detail: "The answer rests on a document that is not reachable any more.",
+        detail: "The answer is based on a document that you can no longer access.",
       });
     }
   });

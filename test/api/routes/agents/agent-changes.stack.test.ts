@@ -133,7 +133,7 @@ test("names are unique in a space, tools and models have known names, folders ar
   await make("Twice");
   expect(await make("twice")).toMatchObject({
     status: 400,
-    body: { detail: "The space has an agent of this name already." },
+    body: { detail: "The space already has an agent with this name." },
   });
   const invalid = await make(" ", {
     tool_attachments: [{ tool_id: "calculator" }, { tool_id: "shell" }],

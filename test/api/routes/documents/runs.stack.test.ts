@@ -205,7 +205,7 @@ describe("a run", () => {
     });
     expect(await editor("POST", `/data/runs/${runId}/cancel`)).toMatchObject({
       status: 400,
-      body: { detail: "The run has ended already, so it cannot be cancelled." },
+      body: { detail: "The run has already ended, so it cannot be cancelled." },
     });
     stack.provider.clearFaults();
     expect(await end(id)).toMatchObject({

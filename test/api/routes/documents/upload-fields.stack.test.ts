@@ -111,7 +111,7 @@ describe("what a form has too much of", () => {
     expect(again.status).toBe(201);
     expect(again.headers.get("warning")).toBe(
       '199 holdfast "unknown field foldr_id; did you mean folder_id?", ' +
-        '199 holdfast "doc_metadata came more than once; the last one counts"',
+        '199 holdfast "doc_metadata was sent more than once; the last one is used"',
     );
     const misspelled = await post([["files", new Blob(["x"]), "x.md"]]);
     expect(misspelled.status).toBe(422);

@@ -38,7 +38,7 @@ describe("changing a folder", () => {
     for (const parent of [a, b, c])
       expect(await move(a.id, parent.id)).toMatchObject({
         status: 400,
-        body: { detail: "A folder cannot be moved below itself." },
+        body: { detail: "A folder cannot be moved into itself." },
       });
     const elsewhere = await make("Elsewhere", null, tenants.spaces.archive);
     expect((await move(a.id, elsewhere.id)).status).toBe(400);

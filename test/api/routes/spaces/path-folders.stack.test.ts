@@ -62,12 +62,12 @@ describe("path folders", () => {
     await make("shared");
     expect(await client.put("", "shared", "x")).toMatchObject({
       status: 400,
-      body: { detail: "A folder exists at the path already." },
+      body: { detail: "A folder already exists at this path." },
     });
     await client.put("", "taken", "x");
     expect(await make("taken")).toMatchObject({
       status: 400,
-      body: { detail: "A file exists at the path already." },
+      body: { detail: "A file already exists at this path." },
     });
     await client.put("shared/deep", "a.txt", "a");
     await make("other");

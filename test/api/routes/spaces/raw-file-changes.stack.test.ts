@@ -50,7 +50,7 @@ describe("a rename", () => {
     expect((await client.rename(own.file_path, "archive/own.txt")).status).toBe(204);
     expect(await client.rename(other.file_path, own.file_path)).toMatchObject({
       status: 400,
-      body: { detail: "A file exists at the new path already." },
+      body: { detail: "A file already exists at the new path." },
     });
 
     expect((await client.rename(other.file_path, place)).status).toBe(204);
@@ -72,7 +72,7 @@ describe("a rename", () => {
     await client.put("con", "b.txt", "b");
     expect(await client.rename("con/a.txt", "con/b.txt")).toMatchObject({
       status: 400,
-      body: { detail: "A file exists at the new path already." },
+      body: { detail: "A file already exists at the new path." },
     });
     expect([await client.content("con/a.txt"), await client.content("con/b.txt")]).toEqual(["a", "b"]);
     expect((await client.rename("con/a.txt", "con/a.txt")).status).toBe(204);

@@ -99,7 +99,7 @@ describe("spaces", () => {
   test("names of shared spaces are unique, and one is kept", async () => {
     expect(await people.as("vic", "POST", "/spaces", { name: "RESEARCH" })).toMatchObject({
       status: 400,
-      body: { detail: "The organization has a space of this name already." },
+      body: { detail: "The organization already has a space with this name." },
     });
     expect((await people.as("vic", "POST", "/spaces", { name: "Private" })).status).toBe(400);
     expect((await people.as("vic", "POST", "/spaces", { name: " " })).status).toBe(422);

@@ -71,7 +71,7 @@ test("a webhook that was read may be written back, but not to another space", as
       detail: [
         {
           loc: ["body", "space_id"],
-          msg: "Value error, space_id is read-only: send it as it is, or not at all",
+          msg: "Value error, space_id is read-only: send it unchanged, or omit it",
         },
       ],
     },

@@ -7,7 +7,7 @@ export const messages = defineMessages(
     top: "Not in a folder",
     create: "New folder",
     createIn: (name: string) => `New folder in ${name}`,
-    menu: (name: string) => `What to do with the folder ${name}`,
+    menu: (name: string) => `Actions for the folder ${name}`,
     newInside: "New folder inside…",
     rename: "Rename…",
     move: "Move…",

@@ -6,8 +6,7 @@ export const messages = defineMessages(
     name: "Name",
     rename: "Rename",
     renamed: "Renamed",
-    changedMeanwhile:
-      "Somebody else renamed it meanwhile. This is the name now; change it again if you wish.",
+    changedMeanwhile: "Someone else renamed this space. This is its name now; you can change it again.",
     members: "Members",
     role: (name: string) => `Role of ${name}`,
     roles: { owner: "Owner", editor: "Editor", viewer: "Viewer" },
@@ -21,15 +20,16 @@ export const messages = defineMessages(
     choose: "Choose a person",
     newRole: "Role",
     remove: (name: string) => `Remove ${name}`,
-    onlyAdmins: "Only admins of the organization see everybody in it. Give the id of a person to add them.",
-    userId: "Id of the person",
-    nobody: "Nobody is a member.",
-    privateText: "Your private space: only you reach it. It has no members, and it stays.",
+    onlyAdmins: "Only organization admins can list everyone. To add a person, enter their id.",
+    userId: "User id",
+    nobody: "No members.",
+    privateText:
+      "This is your private space. Only you can open it. It has no other members and cannot be deleted.",
     unknownLanguage:
-      "The embedding model hardly tells the texts of this space apart: searches here rank by words. " +
-      "Operators of the service can set another model (EMBEDDING_MODEL).",
+      "The embedding model can barely distinguish the texts in this space, so searches rank by words. " +
+      "The operator can set a different model (EMBEDDING_MODEL).",
     danger: "Delete this space",
-    dangerText: "Its documents, folders, files and agents go with it.",
+    dangerText: "This also deletes its documents, folders, files and agents.",
     remove_space: "Delete space…",
     removeTitle: (name: string) => `Delete the space ${name}`,
     removeAction: "Delete space",
