@@ -44,7 +44,7 @@ test("one line that Temporal is waited for, and one when it is there", async () 
       level: "warn",
       address,
       reason: expect.any(String),
-      msg: expect.stringContaining("waits for Temporal"),
+      msg: expect.stringContaining("cannot reach Temporal"),
     },
     { level: "info", address, msg: "Temporal is there" },
   ]);
