@@ -25,17 +25,17 @@ const INFO = {
     "Chat with agents, upload and search documents, keep files and folders.",
     "- Every path works with and without a trailing slash. Changes within `/v1` only add fields, values, " +
       "headers and operations.",
-    "- Unknown fields in a body that filters or limits something are 422, with a suggestion for the closest match; " +
-      "its schema has `additionalProperties: false`. Elsewhere they are ignored and named in a " +
-      "`Warning` header.",
+    "- Unknown fields in a body that filters or limits something are 422, with a suggestion for the " +
+      "closest match; its schema has `additionalProperties: false`. Elsewhere they are ignored and " +
+      "named in a `Warning` header.",
     "- Text with a NUL character or an unpaired surrogate, anywhere in a request, is 422.",
     "- Errors have `detail`, a text or the list of a 422's problems, and `error` with a `code` for programs.",
-    "- An unsupported method is answered 405 with `Allow`, an unknown path 404, and a request that is not valid " +
-      "HTTP 400 or 408; these are not listed with any operation.",
-    "- Unless an operation says otherwise, responses have `Cache-Control: no-store`. All have headers that keep " +
-      "browsers from sniffing, framing and running them: `X-Content-Type-Options`, `X-Frame-Options`, " +
-      "`Referrer-Policy`, `Content-Security-Policy`, `Cross-Origin-Resource-Policy`. If the " +
-      "operator allows other origins, they also have `Vary: Origin` and CORS headers.",
+    "- An unsupported method is answered 405 with `Allow`, an unknown path 404, and a request that is " +
+      "not valid HTTP 400 or 408; these are not listed with any operation.",
+    "- Unless an operation says otherwise, responses have `Cache-Control: no-store`. All have headers " +
+      "that keep browsers from sniffing, framing and running them: `X-Content-Type-Options`, " +
+      "`X-Frame-Options`, `Referrer-Policy`, `Content-Security-Policy`, " +
+      "`Cross-Origin-Resource-Policy`. If the operator allows other origins, they also have `Vary: Origin` and CORS headers.",
   ].join("\n"),
   license: { name: "Apache-2.0", identifier: "Apache-2.0" },
 };

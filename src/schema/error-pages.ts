@@ -13,8 +13,7 @@ const OUT_OF_REACH =
 const SEE_THE_LIST = (call: string): string =>
   `${call} lists what you can access. A key can access only its own spaces.`;
 const WORK_GOES_ON =
-  "No accepted work is lost: background work waits and continues automatically. Retry a request that failed " +
-  "after `Retry-After`.";
+  "Accepted work waits and continues automatically. Retry a request that failed after `Retry-After`.";
 const SEND_AGAIN = "Retry the request after `Retry-After`.";
 const SEND_ANOTHER_FILE = "The document keeps its previous version, if it has one.";
 
@@ -25,8 +24,8 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
     "Follow the message. Sending the same request again gives the same answer.",
   ),
   malformed_body: page(
-    "The body is not UTF-8, arrived too slowly, has JSON that is nested too deeply or has too many values, is not a " +
-      "multipart form, or has too many fields. JSON with a syntax error is `invalid` instead.",
+    "The body is not UTF-8, arrived too slowly, has JSON that is nested too deeply or has too many " +
+      "values, is not a multipart form, or has too many fields. JSON with a syntax error is `invalid` instead.",
     "Send `application/json` in UTF-8, or a form whose header and boundary your HTTP library sets.",
   ),
   malformed_request: page(
@@ -39,8 +38,8 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   ),
   invalid: page(
     "A field of the path, query, headers or body is missing or has an invalid value. " +
-      "`detail` lists all such fields; `param` is the first. For a JSON syntax error, `param` is its position, as in " +
-      "`[1]`. If a correct body gets “Input should be a valid dictionary”, its `Content-Type` is not JSON.",
+      "`detail` lists all such fields; `param` is the first. For a JSON syntax error, `param` is its " +
+      "position, as in `[1]`. If a correct body gets “Input should be a valid dictionary”, its `Content-Type` is not JSON.",
     'Correct the fields. Nothing was changed. With curl, `-d` needs `-H "Content-Type: application/json"`.',
   ),
   already_exists: page(
@@ -107,8 +106,8 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
   ),
   key_revoked: page("The key was revoked.", "Create a new one. A revoked key never works again."),
   invalid_token: page(
-    "The access token has expired, was not issued by the identity provider that this instance trusts, or belongs to " +
-      "an unknown user.",
+    "The access token has expired, was not issued by the identity provider that this instance trusts, " +
+      "or belongs to an unknown user.",
     "Get a new token. If it is rejected too, ask the operator for `OIDC_ISSUER` and `OIDC_AUDIENCE`.",
   ),
   login_required: page(
@@ -212,8 +211,8 @@ export const ERROR_PAGES: Readonly<Record<ErrorReason, ErrorPage>> = {
 
   // Too much at once.
   rate_limited: page(
-    "The budget of requests or chat turns per minute is used up: that of the key, the user, the organization or, " +
-      "without valid credentials, the address. `RateLimit-Policy` names it.",
+    "The budget of requests or chat turns per minute is used up: that of the key, the user, the " +
+      "organization or, without valid credentials, the address. `RateLimit-Policy` names it.",
     "Wait for `Retry-After` seconds. To wait for documents, use `?wait=`, events or `POST /v1/data/status` " +
       "instead of polling.",
   ),

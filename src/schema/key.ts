@@ -101,8 +101,8 @@ const wanted = {
     .describe("The spaces it is narrowed to; absent or null: all that its owner reaches"),
   expires_at: TimestampInput.nullish().meta({
     description:
-      "From when on it is refused, ISO 8601. Absent or null: as the organization's default and maximum say, " +
-      "else it does not expire",
+      "From when on it is refused, ISO 8601. Absent or null: as the organization's default and " +
+      "maximum say, else it does not expire",
     example: "2027-01-31T00:00:00Z",
   }),
   allowed_cidrs: Cidrs.nullish().meta({
@@ -158,8 +158,8 @@ export const ApiKeyRoll = z
       .default(DEFAULT_OVERLAP_SECONDS)
       .meta({
         description:
-          "For how many seconds the previous key is also accepted, at most until the key would have expired. " +
-          "Rolling again ends it",
+          "For how many seconds the previous key is also accepted, at most until the key would have " +
+          "expired. Rolling again ends it",
         example: 3_600,
       }),
     expires_at: TimestampInput.nullish().meta({

@@ -27,9 +27,9 @@ import { callTool, isToolName, shownTools } from "./tools/index.ts";
 export const PROTOCOL_VERSIONS = ["2025-11-25", "2025-06-18"] as const;
 
 const INSTRUCTIONS =
-  "Holdfast holds documents in spaces, and answers from them. Use search to find passages, read_document for " +
-  "the text around them, list_agents for the agents that there are, and ask_agent with the id of one for an " +
-  "answer with citations. Only what the caller may read is there.";
+  "Holdfast holds documents in spaces, and answers from them. Use search to find passages, " +
+  "read_document for the text around them, list_agents for the agents that there are, and ask_agent " +
+  "with the id of one for an answer with citations. Only what the caller may read is there.";
 
 interface Method {
   readonly run: (call: McpCall, request: unknown) => Promise<Result>;

@@ -37,8 +37,8 @@ export function storeCheck(config: Config, open: () => ObjectStore | Promise<Obj
   const remedy = isFolder
     ? `make ${config.storage.directory} readable and writable for the processes' user, ` +
       "and check that its disk is mounted and not full"
-    : "check that the bucket exists, and that the processes can create, read, list and delete objects in it " +
-      "(docs/storage.md)";
+    : "check that the bucket exists, and that the processes can create, read, list and delete objects " +
+      "in it (docs/storage.md)";
   return {
     name: "object store",
     remedy,

@@ -96,8 +96,8 @@ export const listDocumentsTool = defineTool({
   name: "list_documents",
   title: "List documents",
   description:
-    "Lists the documents that the caller may read, newest first, with the state of their processing. To look " +
-    "into their text, use search.",
+    "Lists the documents that the caller may read, newest first, with the state of their processing. " +
+    "To look into their text, use search.",
   capability: "read",
   hints: READS,
   input: ListDocumentsInput,

@@ -53,12 +53,12 @@ const createResponse = defineRoute({
   errors: [404, 409, 502, 503, 504],
   summary: "Make a response.",
   description:
-    "`model` is the id of an agent, or the name of the instance's chat model, which has no documents but what " +
-    "`file_search` names. An agent's own tools run inside; calls of the request's functions are returned. The " +
-    "response is kept, encrypted, for the caller alone, unless `store` is false. A client that goes away " +
-    "cancels it, unless it is in the background or has an `Idempotency-Key`, with which a repeat gets the same one. " +
-    "The stream of one in the background, or of a repeat, takes a seat of event streams: without one left it is 429 " +
-    "`too_many_open`, and no response is made.",
+    "`model` is the id of an agent, or the name of the instance's chat model, which has no documents " +
+    "but what `file_search` names. An agent's own tools run inside; calls of the request's functions " +
+    "are returned. The response is kept, encrypted, for the caller alone, unless `store` is false. A " +
+    "client that goes away cancels it, unless it is in the background or has an `Idempotency-Key`, " +
+    "with which a repeat gets the same one. The stream of one in the background, or of a repeat, " +
+    "takes a seat of event streams: without one left it is 429 `too_many_open`, and no response is made.",
   async handle({ deps, principal, body, request }) {
     const { signal, idempotencyKey, bodyHash, opened, authenticateAgain: lookUp } = request;
     const takeSeat = (): void => holdSeat(deps.events.seats, principal, request);
@@ -84,9 +84,9 @@ const getResponse = defineRoute({
   otherContent: events,
   summary: "Get a stored response.",
   description:
-    "For the caller who made it: the same key, or the same user who has logged in. It is gone for a caller who " +
-    "does not reach a document any more that it may tell about. With `stream=true` it takes one of the seats of event " +
-    "streams, of which a key has 10 and a user 20 in each process: one more is 429 `too_many_open`.",
+    "For the caller who made it: the same key, or the same user who has logged in. It is gone for a " +
+    "caller who does not reach a document any more that it may tell about. With `stream=true` it " +
+    "takes one of the seats of event streams, of which a key has 10 and a user 20 in each process: one more is 429 `too_many_open`.",
   async handle({ deps, principal, params: { response_id: id }, query, request }) {
     authorizeListing(principal, "agents:chat");
     if (query.stream === true) holdSeat(deps.events.seats, principal, request);

@@ -6,9 +6,9 @@ import { BatchDelete, BatchMove, DeletedDocuments, MovedDocuments } from "../../
 import { defineRoute } from "../../route.ts";
 
 const CHOICE =
-  "1–1,000 by their ids, or up to 10,000 that `filters` and `folder_ids` choose among those that the caller " +
-  "may write. An id that is unknown or not writable is answered in `results` and stops no other. All of it " +
-  "is one transaction; each document has its event and its row in the audit log.";
+  "1–1,000 by their ids, or up to 10,000 that `filters` and `folder_ids` choose among those that the " +
+  "caller may write. An id that is unknown or not writable is answered in `results` and stops no " +
+  "other. All of it is one transaction; each document has its event and its row in the audit log.";
 
 export const batchMove = defineRoute({
   method: "POST",

@@ -116,9 +116,9 @@ export const compareSearches = defineRoute({
   },
   summary: "Search twice with different settings, and say what changed between the results.",
   description:
-    "Each side is a request of `POST /v1/data/hybrid-search` and is answered as there. `changes` names each " +
-    "chunk that either side found, with its ranks. The sides are searched one after the other; together " +
-    "they count as two requests.",
+    "Each side is a request of `POST /v1/data/hybrid-search` and is answered as there. `changes` " +
+    "names each chunk that either side found, with its ranks. The sides are searched one after the " +
+    "other; together they count as two requests.",
   tags: ["Search"],
   body: SearchesToCompare,
   response: SearchComparison,
