@@ -54,7 +54,7 @@ describe("the sign-in", unless(MISSING_BROWSER), () => {
     expect(new URL(page.url()).pathname).toBe("/console/keys");
     const other = await context.newPage();
     await other.goto(`${stack.issuer}/sign-in/again`);
-    await other.getByText("This sign-in is over").waitFor();
+    await other.getByText("This sign-in has ended").waitFor();
   });
 
   test("keeps tokens in memory alone, and a reload gets new ones without a question", async () => {

@@ -116,7 +116,7 @@ test("search has the same scores there, and an import that loses its worker embe
   target.restartWorker();
   await until("it has ended", async () => (await standing()).completed_at !== null, 60_000);
   expect((await standing()).report).toMatchObject({ organization_id: ACME, documents: DOCUMENTS });
-  await expect(organization(target, "import", "--from", archive)).rejects.toThrow("is here already");
+  await expect(organization(target, "import", "--from", archive)).rejects.toThrow("already exists here");
 
   const { key } = JSON.parse(
     await runCli(["keys", "create", "--email", "ada@acme.example", "--name", "moved", "--json"], target.env),

@@ -190,7 +190,7 @@ test(
 
 test("the archive of an organization that is here is refused", async () => {
   const refused = operate("import", "--from", archive());
-  await expect(refused).rejects.toThrow("is here already");
+  await expect(refused).rejects.toThrow("already exists here");
 });
 
 test(
