@@ -112,7 +112,7 @@ test("faults that are there together are told apart, each with what to do, and n
   ]);
   expect(of("Temporal namespace")).toEqual([
     "fail",
-    "nowhere does not exist",
+    "namespace nowhere does not exist",
     expect.stringContaining("temporal operator namespace create --namespace nowhere"),
   ]);
   expect(of("task queues")).toEqual([
