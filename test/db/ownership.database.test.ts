@@ -31,6 +31,7 @@ const ELSEWHERE: readonly (readonly [file: RegExp, reason: string])[] = [
   [/^src\/db\/responses\/(orphans|events)\.ts$/, "the process that has the response in hand"],
   [/^src\/db\/responses\/(conversations|items)\.ts$/, "contents of a response that was found by its caller"],
   [/^src\/db\/responses\/quota\.ts$/, "sums of bytes"],
+  [/^src\/db\/migrate\.ts$/, "the owner of the schema, who upgrades"],
 ];
 
 /** What a statement may say instead of the one condition, after a statement of the same file has asked it. */
@@ -43,8 +44,9 @@ const ASKED_BEFORE: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   "src/db/runs/batches.ts": [/^insert into/, /where batch\.id = \$1/, /^update batches\s+set status/],
   "src/db/mcp/sessions.ts": [/^insert into/, /^update mcp_sessions/],
-  "src/db/responses/responses.ts": [/^insert into/, /attempt = \$2/, /^select (request|response)_key_id as/],
-  "src/db/instance/idempotency.ts": [/^insert into/],
+  "src/db/responses/responses.ts": [/^insert into/, /attempt = \$2/, /^select \$\{part\}_key_id as/],
+  // The condition of the others, one constant, begins with the exact caller.
+  "src/db/instance/idempotency.ts": [/^insert into/, /where \$\{IS_OPEN\}$/],
   "src/db/turns/kept-answers.ts": [/\bturn_id = /, /^insert into/],
 };
 

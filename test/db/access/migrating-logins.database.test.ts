@@ -81,7 +81,7 @@ test("a login that may not make the roles, or is not the owner, is told what to 
   try {
     await expect(migrate({ owner: pool })).rejects.toThrow(mustOwn);
     // Whoever may read the version of the schema fails at the next step.
-    await run(`grant select on migrations, cut_overs to ${login}`);
+    await run(`grant select on migrations, cut_overs, responses to ${login}`);
     await expect(migrate({ owner: pool })).rejects.toThrow(
       new RegExp(
         "^This login may not make the roles of the service or act as them \\(permission denied [^)]*\\)" +
