@@ -56,7 +56,7 @@ export async function withOwner<T>(
   const { url, ownerUrl } = config.database;
   if (ownerUrl === undefined && url !== undefined)
     throw new CommandError(
-      "Set DATABASE_OWNER_URL: DATABASE_URL is the application's login, " + "which cannot change the schema.",
+      "Set DATABASE_OWNER_URL: DATABASE_URL is the application's login, which cannot change the schema.",
     );
   const own = ownerUrl ?? (await embeddedOwnerUrl(config.dataDir));
   const owner = openOwner(own, () => undefined);

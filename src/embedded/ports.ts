@@ -34,7 +34,7 @@ async function portProblem(port: number, host: string = LOOPBACK): Promise<strin
  */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await portProblem(preferred)) === undefined) return preferred;
-  const end = await lowestOfTheSystem();
+  const end = endOfFreePorts(await readFile(RANGE_OF_THE_SYSTEM, "utf8").catch(() => ""));
   for (let tries = 0; tries < TRIES; tries += 1) {
     const port = randomInt(LOWEST, end);
     if ((await portProblem(port)) === undefined) return port;
@@ -44,10 +44,10 @@ export async function freePort(preferred?: number): Promise<number> {
   );
 }
 
-async function lowestOfTheSystem(): Promise<number> {
-  const range = await readFile(RANGE_OF_THE_SYSTEM, "utf8").catch(() => "");
+/** @param range the system's first and last port for outgoing connections; empty if it does not say. */
+export function endOfFreePorts(range: string): number {
   const lowest = Number.parseInt(range, 10);
-  return lowest >= LOWEST + FEWEST ? lowest : LOWEST_OF_THE_SYSTEM;
+  return lowest >= LOWEST + FEWEST ? Math.min(lowest, LOWEST_OF_THE_SYSTEM) : LOWEST_OF_THE_SYSTEM;
 }
 
 /** True if something on loopback accepts connections at the port. */
@@ -74,7 +74,7 @@ export async function assertPortFree(variable: string, port: number, host: strin
     );
   if (problem === "EACCES")
     throw new StartError(
-      `This user cannot listen on port ${port}. ` + `Choose one above 1023, e.g. ${variable}=8080 npm start`,
+      `This user cannot listen on port ${port}. Choose one above 1023, e.g. ${variable}=8080 npm start`,
     );
   throw new StartError(`Cannot listen on ${host}:${port} (${problem}). Check HOST and ${variable}.`);
 }

@@ -48,7 +48,7 @@ export function measureDurability(
     (await readQueue(db.system)).map((one) => ({ labels: { state: one.state }, value: one[value] }));
   metrics.gauge({
     name: "holdfast_runs",
-    help: "Pipeline runs that have not ended, by state: " + "queued, at work, or what they wait for.",
+    help: "Pipeline runs that have not ended, by state: queued, at work, or what they wait for.",
     labels: ["state"],
     read: queue("runs"),
   });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { tryLock } from "../../src/embedded/packages/file-lock.ts";
-import { assertPortFree, assertPortsFree, freePort } from "../../src/embedded/ports.ts";
+import { assertPortFree, assertPortsFree, endOfFreePorts, freePort } from "../../src/embedded/ports.ts";
 import { claimDataDir } from "../../src/embedded/processes/process-record.ts";
 import { demoKey, masterKey } from "../../src/embedded/secret-file.ts";
 import { chooseCacheDir, firstClosedFolder, makeDataDir } from "../../src/embedded/servers/server-user.ts";
@@ -71,6 +71,16 @@ test("a port in use is reported with the port, and with another one to choose", 
 test("a port is chosen outside the range that the system hands out to connections that go out", async () => {
   const ports = await Promise.all(Array.from({ length: 50 }, async () => freePort()));
   expect(Math.max(...ports)).toBeLessThan(32_768);
+});
+
+test.each([
+  ["32768\t60999\n", 32_768],
+  ["16000\t65535\n", 16_000],
+  ["49152\t65535\n", 32_768],
+  ["1024\t65535\n", 32_768],
+  ["", 32_768],
+])("of a system whose range is %j, ports below %i are free for servers", (range, end) => {
+  expect(endOfFreePorts(range)).toBe(end);
 });
 
 test("the folder that keeps another user from the data folder is found and named", async () => {

@@ -121,6 +121,7 @@ test("after kill -9 in a long PDF, work resumes at the checkpoint and has every 
   await until("some parts are kept", async () => ((await firstChunks())[0]?.page ?? 0) > 100);
   await stack.worker.kill("SIGKILL");
   const before = await firstChunks();
+  expect(before[0]!.page).not.toBeNull();
   stack.restartWorker();
   const document = await ended(stack.url, tenants.keys.editor, accepted.id, 120_000);
   expect(document.processing_state).toMatchObject({ pipeline_status: "completed" });

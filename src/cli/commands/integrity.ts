@@ -32,7 +32,7 @@ export function addIntegrityCommand(program: Command): void {
   program
     .command("integrity")
     .description(
-      "check that stored data and its references are consistent; exits with 1 if something is " + "wrong",
+      "check that stored data and its references are consistent; exits with 1 if something is wrong",
     )
     .option("--organization <id>", "only this organization")
     .option("--json", "print JSON")

@@ -54,7 +54,7 @@ export function addRotationCommands(keys: Command): void {
     .argument("<id>", "the organization's id")
     .option(
       "--destroy-old-keys",
-      "also destroy older keys once nothing needs them, which takes as long as Temporal keeps " + "histories",
+      "also destroy older keys once nothing needs them, which takes as long as Temporal keeps histories",
     )
     .option("--no-wait", "do not wait for the report")
     .option("--json", "print JSON; the report is always JSON")

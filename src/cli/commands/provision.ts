@@ -81,7 +81,7 @@ function printResult(
   const more = unnamed.listed.length - SHOWN_UNNAMED;
   if (more > 0)
     printLine(
-      `not in the file: ${more}${unnamed.hasMore ? " or more" : ""} others; --dry-run --json ` + "lists them",
+      `not in the file: ${more}${unnamed.hasMore ? " or more" : ""} others; --dry-run --json lists them`,
     );
   const counts = `${created} added, ${updated} changed`;
   printLine(

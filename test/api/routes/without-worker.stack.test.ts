@@ -199,8 +199,12 @@ describe("a batch under way", () => {
       stack.provider.clearFaults();
       await putMany("while paused", 1);
       expect(await released(id)).toBe(0);
+      // Nothing that is released ends before the window is full.
+      stack.provider.failEmbeddings({ status: 503 });
       let most = 0;
       expect(await steer(id, "resume")).toMatchObject({ status: 202, body: { status: "running" } });
+      await until("the window is full", async () => (await openRuns(id)) === BATCH_WINDOW_RUNS, 30_000);
+      stack.provider.clearFaults();
       await until(
         "the batch ends",
         async () => {
