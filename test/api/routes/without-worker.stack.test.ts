@@ -136,8 +136,7 @@ async function pretendMany(name: string, count: number): Promise<void> {
   );
 }
 
-/** More than the window of a batch. */
-const LARGE = BATCH_WINDOW_RUNS + 12;
+const MORE_THAN_WINDOW = BATCH_WINDOW_RUNS + 12;
 
 describe("a batch under way", () => {
   /** Starts a batch whose documents all wait: the provider is down and their vectors are not cached. */
@@ -180,10 +179,10 @@ describe("a batch under way", () => {
     { timeout: 150_000 },
     async () => {
       await stack.worker.kill("SIGTERM");
-      const id = await waitingBatch("window", LARGE);
+      const id = await waitingBatch("window", MORE_THAN_WINDOW);
       expect(await read(id)).toMatchObject({
         status: "running",
-        counts: { queued: LARGE },
+        counts: { queued: MORE_THAN_WINDOW },
         progress: 0,
         documents_per_minute: null,
         estimated_seconds_left: null,
@@ -216,7 +215,7 @@ describe("a batch under way", () => {
       expect(most).toBeGreaterThan(0);
       expect(most).toBeLessThanOrEqual(BATCH_WINDOW_RUNS);
       expect(await read(id)).toMatchObject({
-        counts: { completed: LARGE },
+        counts: { completed: MORE_THAN_WINDOW },
         progress: 1,
         documents_per_minute: expect.any(Number),
       });
@@ -225,7 +224,7 @@ describe("a batch under way", () => {
           status: 400,
           body: { detail: expect.stringMatching(/^The batch has ended/) },
         });
-      expect(await released(id)).toBe(LARGE);
+      expect(await released(id)).toBe(MORE_THAN_WINDOW);
     },
   );
 
