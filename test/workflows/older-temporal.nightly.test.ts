@@ -48,7 +48,7 @@ const waits = (id: string) =>
 
 /** Lets the minute pass after which a dispatcher asks Temporal about the work that it started. */
 async function letTimePass(): Promise<void> {
-  await rows("update claims set leased_until = now() where closed_at is null");
+  await rows("update claims set leased_until = now() - interval '1 second' where closed_at is null");
   await rows("update deletions set leased_until = null where completed_at is null");
   await rows("update batches set leased_until = null where completed_at is null");
 }

@@ -88,10 +88,11 @@ test("a session hears that a document it subscribed to was processed again, and 
 
 test("without the subscription a session hears no more of the document, but that lists have changed", async () => {
   const id = await processed("It changes quietly.", "quiet.txt");
+  const other = await processed("It changes aloud.", "aloud.txt");
   const client = await connected(keys().owner);
   const heard: string[] = [];
-  client.setNotificationHandler(ResourceUpdatedNotificationSchema, () => {
-    heard.push("updated");
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+    heard.push(params.uri);
   });
   client.setNotificationHandler(ResourceListChangedNotificationSchema, () => {
     heard.push("resources");
@@ -99,16 +100,18 @@ test("without the subscription a session hears no more of the document, but that
   client.setNotificationHandler(PromptListChangedNotificationSchema, () => {
     heard.push("prompts");
   });
-  await client.subscribeResource({ uri: uriOf(id) });
+  for (const document of [id, other]) await client.subscribeResource({ uri: uriOf(document) });
+  // Whatever was to be told of its first run has been told before what comes later.
+  await call(shared.stack.url, keys().owner, "POST", `/data/${other}/reprocess`, {});
+  await until("the session hears of the other", async () => heard.includes(uriOf(other)));
   await client.unsubscribeResource({ uri: uriOf(id) });
-  // The end of its first run may be told only now, while it was subscribed to.
   heard.length = 0;
   await call(shared.stack.url, keys().owner, "POST", `/data/${id}/reprocess`, {});
   await ended(shared.stack.url, keys().owner, id);
   await upload(shared.stack.url, keys().owner, research(), "New.", "new.txt");
   await until("the session hears of the list", async () => heard.includes("resources"));
 
-  expect(heard).not.toContain("updated");
+  expect(heard).not.toContain(uriOf(id));
 });
 
 test("a stream goes on after the last event, also with what happened without it", async () => {

@@ -43,7 +43,7 @@ it("each attempt has its step, its workflow and how it ended", async () => {
   const { organization, claimId, set, begin, attempts } = await makeRun();
   await begin();
   await begin();
-  await set("attempt_id = null, waiting_for = 'rate_limited', next_attempt_at = now()");
+  await set("attempt_id = null, waiting_for = 'rate_limited', next_attempt_at = now() - interval '1 second'");
   await begin();
   await set("attempt_id = null");
   await begin();

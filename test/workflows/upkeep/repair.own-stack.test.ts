@@ -107,7 +107,7 @@ describe("what is inconsistent is repaired", () => {
     await on.temporal().workflow.getHandle(`document-pipeline/${tenants.acme}/${claimId}`).terminate();
     stack.provider.clearFaults();
     // A dispatcher asks Temporal what became of a claim after its lease, which lasts a minute.
-    await rows("update claims set leased_until = now() where id = $1", [claimId]);
+    await rows("update claims set leased_until = now() - interval '1 second' where id = $1", [claimId]);
     expect((await end(id)).processing_state.pipeline_status).toBe("completed");
   });
 });

@@ -20,12 +20,13 @@ test("adds up turns, tokens, documents and bytes by day, user, key and agent", a
     return answer.status === 200;
   });
   const day = new Date().toISOString().slice(0, 10);
+  // A turn is noted when it begins, its tokens once it has ended.
   const rows = await until("the turn is recorded", async () => {
     const { body } = await people.as("ada", "GET", `${AT}/usage?from=${day}`);
     return (
       body.items.some(
-        (row: { agent_id: string | null; turns: number }) =>
-          row.agent_id === tenants.agents.librarian && row.turns > 0,
+        (row: { agent_id: string | null; completion_tokens: number }) =>
+          row.agent_id === tenants.agents.librarian && row.completion_tokens > 0,
       ) && body.items
     );
   });
