@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
+import { NODE_ARGUMENTS } from "./test/support/run/node-arguments.ts";
 import { LongestFirst } from "./test/support/run/sequencer.ts";
 import { notRunReporter } from "./test/support/run/not-run-reporter.ts";
 import { unstableReporter } from "./test/support/run/unstable-reporter.ts";
@@ -37,8 +38,7 @@ export default defineConfig({
   },
   test: {
     pool: "forks",
-    // Its heap is large, and it would be searched for garbage twice whenever a test waits for a server.
-    execArgv: ["--no-memory-reducer", "--conditions=quick-timings"],
+    execArgv: NODE_ARGUMENTS,
     // Files share what their worker process has imported and started.
     isolate: false,
     // More than there are cores: half of the files wait for processes of their own to start and to be missed.

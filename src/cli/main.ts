@@ -7,7 +7,8 @@ import { createProgram } from "./program.ts";
 const LONGEST_REST_MS = 5_000;
 
 try {
-  await createProgram().parseAsync();
+  const program = await createProgram(process.argv[2]);
+  await program.parseAsync();
 } catch (error) {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`${describeFailure(error) ?? stack}\n`);

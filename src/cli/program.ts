@@ -1,40 +1,43 @@
 /** The commands of `holdfast`. */
 import { Command } from "commander";
-import { addAuditCommand } from "./commands/audit.ts";
-import { addBackupCommand } from "./commands/backup.ts";
-import { addDoctorCommand } from "./doctor/doctor.ts";
-import { addDrillCommand } from "./commands/drill.ts";
-import { addIntegrityCommand } from "./commands/integrity.ts";
-import { addKeysCommand } from "./commands/keys.ts";
-import { addMcpConfigCommand } from "./commands/mcp-config.ts";
-import { addMigrateCommand } from "./commands/migrate.ts";
-import { addOrganizationCommand } from "./commands/operations.ts";
-import { addCreateCommand } from "./commands/organization-create.ts";
-import { addProvisionCommand } from "./commands/provision.ts";
-import { addReceiptCommand } from "./commands/receipt.ts";
-import { addTokenCommand } from "./commands/token.ts";
-import { addOperationsCommand } from "./commands/work.ts";
-import { addTransferCommands } from "./commands/transfer.ts";
 
-/** @returns the program with all commands, before it has parsed any arguments. */
-export function createProgram(): Command {
+type Add = (program: Command) => unknown;
+
+/** Adds a command, by its name. Each is loaded by itself: loading all takes longer than most of them run. */
+const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
+  doctor: async () => (await import("./doctor/doctor.ts")).addDoctorCommand,
+  migrate: async () => (await import("./commands/migrate.ts")).addMigrateCommand,
+  provision: async () => (await import("./commands/provision.ts")).addProvisionCommand,
+  keys: async () => (await import("./commands/keys.ts")).addKeysCommand,
+  operations: async () => (await import("./commands/work.ts")).addOperationsCommand,
+  token: async () => (await import("./commands/token.ts")).addTokenCommand,
+  "mcp-config": async () => (await import("./commands/mcp-config.ts")).addMcpConfigCommand,
+  integrity: async () => (await import("./commands/integrity.ts")).addIntegrityCommand,
+  audit: async () => (await import("./commands/audit.ts")).addAuditCommand,
+  backup: async () => (await import("./commands/backup.ts")).addBackupCommand,
+  drill: async () => (await import("./commands/drill.ts")).addDrillCommand,
+  receipt: async () => (await import("./commands/receipt.ts")).addReceiptCommand,
+  organization: async () => {
+    const { addOrganizationCommand } = await import("./commands/operations.ts");
+    const { addCreateCommand } = await import("./commands/organization-create.ts");
+    const { addTransferCommands } = await import("./commands/transfer.ts");
+    return (program) => {
+      const organization = addOrganizationCommand(program);
+      addCreateCommand(organization);
+      addTransferCommands(organization);
+    };
+  },
+};
+
+/**
+ * @param name the command that will be run; if it is none, the program gets all, to list or suggest them.
+ * @returns the program before it has parsed any arguments.
+ */
+export async function createProgram(name?: string): Promise<Command> {
   const program = new Command("holdfast").description(
     "Commands for operators of Holdfast. Settings come from the environment, as for the service.",
   );
-  addDoctorCommand(program);
-  addMigrateCommand(program);
-  addProvisionCommand(program);
-  addKeysCommand(program);
-  addOperationsCommand(program);
-  addTokenCommand(program);
-  addMcpConfigCommand(program);
-  addIntegrityCommand(program);
-  addAuditCommand(program);
-  addBackupCommand(program);
-  addDrillCommand(program);
-  addReceiptCommand(program);
-  const organization = addOrganizationCommand(program);
-  addCreateCommand(organization);
-  addTransferCommands(organization);
+  const known = name !== undefined && Object.hasOwn(COMMANDS, name);
+  for (const load of known ? [COMMANDS[name]!] : Object.values(COMMANDS)) (await load())(program);
   return program;
 }

@@ -113,7 +113,9 @@ describe("in the middle of an upload", () => {
     await stack.api.kill("SIGKILL");
     await stack.restartApi();
     const repeat = put("streaming", "The whole", "streamed.md");
-    await rows("update idempotency_keys set leased_until = now() - interval '1 second' where key = 'streaming'");
+    await rows(
+      "update idempotency_keys set leased_until = now() - interval '1 second' where key = 'streaming'",
+    );
     expect((await repeat).status).toBe(201);
     expect(await countDocuments("streamed.md")).toBe(1);
   });

@@ -28,28 +28,14 @@ export interface Sizes {
   readonly deadlineMs: number;
 }
 
+/** The nightly run tries eight times the length, and more shapes. */
 export const IN_TESTS: Sizes = {
   extent: "some",
-  lengths: [4_096, 16_384, 65_536],
+  lengths: [4_096, 16_384],
   telling: 50,
   retries: 3,
   deadlineMs: 30_000,
 };
-
-/**
- * For families in which most of the work is the container around the text: half the length halves minutes of
- * work.
- */
-const OF_MUCH_WORK: Sizes = { ...IN_TESTS, lengths: [4_096, 16_384, 32_768] };
-const MUCH_WORK: ReadonlySet<FamilyName> = new Set<FamilyName>([
-  "parsers of containers",
-  "chunkers",
-  "tokenizers",
-]);
-
-export function sizesInTests(family: FamilyName): Sizes {
-  return MUCH_WORK.has(family) ? OF_MUCH_WORK : IN_TESTS;
-}
 
 export interface Measured {
   readonly subject: string;

@@ -100,7 +100,7 @@ function isTested(path: readonly string[]): boolean {
 }
 
 const lines = DOCUMENTS.flatMap((document) => [...blockLines(document), ...inlineCommands(document)]);
-const program = createProgram();
+const program = await createProgram();
 
 describe("a command of the CLI in a document", () => {
   const ours = lines

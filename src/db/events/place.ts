@@ -28,32 +28,32 @@ export async function placeEvents(db: Database, organizationId: string): Promise
 
 /** Finds organizations with events that nobody has placed yet; at most `limit`. */
 export async function findUnplaced(db: Database, limit: number): Promise<string[]> {
-  const { rows } = await queryOnce<{ organization_id: string }>(
-    db.system,
-    `with recursive unplaced as (
-       (
-         select organization_id
-         from events
-         where position is null
-         order by organization_id
-         limit 1
+  const { rows } = await queryOnce<{ organization_id: string }>(db.system, {
+    name: "events.unplaced",
+    text: `with recursive unplaced as (
+         (
+           select organization_id
+           from events
+           where position is null
+           order by organization_id
+           limit 1
+         )
+         union all
+         select next.organization_id
+         from unplaced
+         cross join lateral (
+           select organization_id
+           from events
+           where position is null
+             and organization_id > unplaced.organization_id
+           order by organization_id
+           limit 1
+         ) next
        )
-       union all
-       select next.organization_id
+       select organization_id
        from unplaced
-       cross join lateral (
-         select organization_id
-         from events
-         where position is null
-           and organization_id > unplaced.organization_id
-         order by organization_id
-         limit 1
-       ) next
-     )
-     select organization_id
-     from unplaced
-     limit $1`,
-    [limit],
-  );
+       limit $1`,
+    values: [limit],
+  });
   return rows.map((row) => row.organization_id);
 }

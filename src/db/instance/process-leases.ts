@@ -30,15 +30,15 @@ export const IS_HELD = `exists (
  * @returns false if the lease was gone: others have ended the turns of this process meanwhile.
  */
 export async function renewApiProcess(db: Database, id: string, isFirst: boolean): Promise<boolean> {
-  const { rows } = await queryOnce<{ created: boolean }>(
-    db.system,
-    `insert into api_processes (id)
-     values ($1)
-     on conflict (id) do update
-     set renewed_at = now()
-     returning (xmax = 0) as created`,
-    [id],
-  );
+  const { rows } = await queryOnce<{ created: boolean }>(db.system, {
+    name: "process-leases.renew",
+    text: `insert into api_processes (id)
+       values ($1)
+       on conflict (id) do update
+       set renewed_at = now()
+       returning (xmax = 0) as created`,
+    values: [id],
+  });
   return isFirst || rows[0]?.created === false;
 }
 
@@ -47,12 +47,12 @@ export async function deleteApiProcess(db: Database, id: string): Promise<void> 
 }
 
 export async function findDeadApiProcesses(db: Database): Promise<string[]> {
-  const { rows } = await queryOnce<{ id: string }>(
-    db.system,
-    `select id
-     from api_processes
-     where renewed_at < now() - interval '${DEADLINES.processLease} milliseconds'`,
-  );
+  const { rows } = await queryOnce<{ id: string }>(db.system, {
+    name: "process-leases.dead",
+    text: `select id
+       from api_processes
+       where renewed_at < now() - interval '${DEADLINES.processLease} milliseconds'`,
+  });
   return rows.map((row) => row.id);
 }
 

@@ -26,19 +26,19 @@ const KEPT = "1 hour";
 
 /** Writes that the process runs, and forgets those that have not said so for an hour. Idempotent. */
 async function renewProcess(db: Database, facts: ProcessFacts): Promise<void> {
-  await queryOnce(
-    db.system,
-    `with gone as (
-       delete from processes
-       where renewed_at < now() - interval '${KEPT}'
-         and id <> $1
-     )
-     insert into processes (id, kind, version, identity, queues, reads_response_items)
-     values ($1, $2, $3, $4, $5, true)
-     on conflict (id) do update
-     set renewed_at = now()`,
-    [facts.id, facts.kind, facts.version, facts.identity, facts.queues],
-  );
+  await queryOnce(db.system, {
+    name: "processes.renew",
+    text: `with gone as (
+         delete from processes
+         where renewed_at < now() - interval '${KEPT}'
+           and id <> $1
+       )
+       insert into processes (id, kind, version, identity, queues, reads_response_items)
+       values ($1, $2, $3, $4, $5, true)
+       on conflict (id) do update
+       set renewed_at = now()`,
+    values: [facts.id, facts.kind, facts.version, facts.identity, facts.queues],
+  });
 }
 
 async function forgetProcess(db: Database, id: string): Promise<void> {

@@ -41,8 +41,10 @@ export function defineOutbox<Row extends { readonly id: string }>({
     );
   };
   return {
-    lease: async (system, limit, organizationId) =>
-      (await queryOnce<Row>(system, lease, [limit, organizationId])).rows,
+    async lease(system, limit, organizationId) {
+      const values = [limit, organizationId];
+      return (await queryOnce<Row>(system, { name: `${table}.lease`, text: lease, values })).rows;
+    },
     noteStarted: (system, ids) => setLease(system, ids, RUNNING_LEASE),
     endLeases: (system, ids) => setLease(system, ids, null),
   };

@@ -22,46 +22,46 @@ export async function takeOrphans(
   held: readonly string[],
   limit: number,
 ): Promise<TakenResponse[]> {
-  const { rows } = await queryOnce<TakenResponse>(
-    db.system,
-    `update responses response
-     set api_process_id = $1,
-         attempt = response.attempt + 1,
-         retry_at = null
-     from organizations organization
-     where organization.id = response.organization_id
-       and organization.deleted_at is null
-       and response.id = any(array(
-         select orphan.id
-         from responses orphan
-         join (
-           select id, row_number() over (partition by organization_id order by created_at) as place
-           from responses
-           where is_background
-             and ${UNDER_WAY}
-             and (retry_at is null or retry_at <= now())
-         ) queue on queue.id = orphan.id
-         where orphan.is_background
-           and orphan.${UNDER_WAY}
-           and (orphan.retry_at is null or orphan.retry_at <= now())
-           and (
-             not ${IS_HELD}
-             or (
-               orphan.api_process_id = $1
-               and orphan.created_at < now() - ${BEGUN_WITHIN}
-               and not orphan.id = any($3::uuid[])
+  const { rows } = await queryOnce<TakenResponse>(db.system, {
+    name: "responses.take-orphans",
+    text: `update responses response
+       set api_process_id = $1,
+           attempt = response.attempt + 1,
+           retry_at = null
+       from organizations organization
+       where organization.id = response.organization_id
+         and organization.deleted_at is null
+         and response.id = any(array(
+           select orphan.id
+           from responses orphan
+           join (
+             select id, row_number() over (partition by organization_id order by created_at) as place
+             from responses
+             where is_background
+               and ${UNDER_WAY}
+               and (retry_at is null or retry_at <= now())
+           ) queue on queue.id = orphan.id
+           where orphan.is_background
+             and orphan.${UNDER_WAY}
+             and (orphan.retry_at is null or orphan.retry_at <= now())
+             and (
+               not ${IS_HELD}
+               or (
+                 orphan.api_process_id = $1
+                 and orphan.created_at < now() - ${BEGUN_WITHIN}
+                 and not orphan.id = any($3::uuid[])
+               )
              )
-           )
-         order by queue.place, orphan.created_at
-         limit $2
-         for update of orphan skip locked
-       ))
-     returning ${COLUMNS},
-               response.organization_id,
-               organization.num as organization_num,
-               false as is_orphan`,
-    [apiProcessId, limit, held],
-  );
+           order by queue.place, orphan.created_at
+           limit $2
+           for update of orphan skip locked
+         ))
+       returning ${COLUMNS},
+                 response.organization_id,
+                 organization.num as organization_num,
+                 false as is_orphan`,
+    values: [apiProcessId, limit, held],
+  });
   return rows;
 }
 

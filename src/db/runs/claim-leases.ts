@@ -49,49 +49,49 @@ export async function endLease(system: pg.Pool, claimId: string, code: ErrorCode
  * asked for it for {@link RUNNING_LEASE}. Two processes never get the same claim.
  */
 export async function takeExpiredClaims(system: pg.Pool, limit: number): Promise<Claim[]> {
-  const { rows } = await queryOnce<ExpiredRow>(
-    system,
-    `update claims claim
-     set leased_until = now() + interval '${START_LEASE}'
-     from organizations organization
-     where organization.id = claim.organization_id
-       and claim.id in (
-         select id
-         from claims
-         where closed_at is null
-           and leased_until < now()
-         order by leased_until
-         limit $1
-         for update skip locked
-       )
-     returning claim.id,
-               claim.organization_id,
-               organization.num,
-               claim.priority,
-               claim.run_ids,
-               claim.isolated,
-               claim.lane,
-               array(
-                 select run.space_id from pipeline_runs run where run.id = any(claim.run_ids)
-               ) as space_ids,
-               array(
-                 select run.document_id from pipeline_runs run where run.id = any(claim.run_ids)
-               ) as document_ids,
-               (
-                 select run.traceparent
-                 from pipeline_runs run
-                 where run.id = any(claim.run_ids)
-                   and run.traceparent is not null
-                 limit 1
-               ) as traceparent,
-               claim.isolated or cardinality(claim.run_ids) = 1 and exists (
-                 select
-                 from pipeline_runs run
-                 where run.id = claim.run_ids[1]
-                   and run.file_size > ${LARGE_ABOVE_BYTES}
-               ) as is_for_one_run`,
-    [limit],
-  );
+  const { rows } = await queryOnce<ExpiredRow>(system, {
+    name: "claims.take-expired",
+    text: `update claims claim
+       set leased_until = now() + interval '${START_LEASE}'
+       from organizations organization
+       where organization.id = claim.organization_id
+         and claim.id in (
+           select id
+           from claims
+           where closed_at is null
+             and leased_until < now()
+           order by leased_until
+           limit $1
+           for update skip locked
+         )
+       returning claim.id,
+                 claim.organization_id,
+                 organization.num,
+                 claim.priority,
+                 claim.run_ids,
+                 claim.isolated,
+                 claim.lane,
+                 array(
+                   select run.space_id from pipeline_runs run where run.id = any(claim.run_ids)
+                 ) as space_ids,
+                 array(
+                   select run.document_id from pipeline_runs run where run.id = any(claim.run_ids)
+                 ) as document_ids,
+                 (
+                   select run.traceparent
+                   from pipeline_runs run
+                   where run.id = any(claim.run_ids)
+                     and run.traceparent is not null
+                   limit 1
+                 ) as traceparent,
+                 claim.isolated or cardinality(claim.run_ids) = 1 and exists (
+                   select
+                   from pipeline_runs run
+                   where run.id = claim.run_ids[1]
+                     and run.file_size > ${LARGE_ABOVE_BYTES}
+                 ) as is_for_one_run`,
+    values: [limit],
+  });
   return rows.map((row) => ({
     id: row.id,
     organization: { id: row.organization_id, num: row.num },

@@ -115,36 +115,36 @@ export async function waitingOrganizations(
   priority: Priority,
   limit: number,
 ): Promise<Array<{ id: string; num: number }>> {
-  const { rows } = await queryOnce<{ id: string; num: number }>(
-    system,
-    `with recursive waiting as (
-       (
-         select organization_id
-         from pipeline_runs
-         where ${IS_WAITING}
-         order by organization_id
-         limit 1
+  const { rows } = await queryOnce<{ id: string; num: number }>(system, {
+    name: "claims.waiting-organizations",
+    text: `with recursive waiting as (
+         (
+           select organization_id
+           from pipeline_runs
+           where ${IS_WAITING}
+           order by organization_id
+           limit 1
+         )
+         union all
+         select next.organization_id
+         from waiting,
+              lateral (
+                select organization_id
+                from pipeline_runs
+                where ${IS_WAITING}
+                  and organization_id > waiting.organization_id
+                order by organization_id
+                limit 1
+              ) next
        )
-       union all
-       select next.organization_id
-       from waiting,
-            lateral (
-              select organization_id
-              from pipeline_runs
-              where ${IS_WAITING}
-                and organization_id > waiting.organization_id
-              order by organization_id
-              limit 1
-            ) next
-     )
-     select organization.id, organization.num
-     from waiting
-     join organizations organization on organization.id = waiting.organization_id
-     left join claim_turns served on served.organization_id = organization.id and served.priority = $1
-     order by served.last_claimed_at nulls first
-     limit $2`,
-    [priority, limit],
-  );
+       select organization.id, organization.num
+       from waiting
+       join organizations organization on organization.id = waiting.organization_id
+       left join claim_turns served on served.organization_id = organization.id and served.priority = $1
+       order by served.last_claimed_at nulls first
+       limit $2`,
+    values: [priority, limit],
+  });
   return rows;
 }
 

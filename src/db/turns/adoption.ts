@@ -18,20 +18,20 @@ export const LEAVE_TURNS = `
 
 /** Leases the turns that have waited longest. @returns their ids. */
 export async function takeWaitingTurns(db: Database): Promise<string[]> {
-  const { rows } = await queryOnce<{ id: string }>(
-    db.system,
-    `update turns
-     set adopt_after = now() + interval '${ADOPTION_LEASE}'
-     where id = any(array(
-       select id
-       from turns
-       where adopt_after <= now()
-       order by ended_at
-       limit ${TURNS_AN_ADOPTION}
-       for update skip locked
-     ))
-     returning id`,
-  );
+  const { rows } = await queryOnce<{ id: string }>(db.system, {
+    name: "turns.take-waiting",
+    text: `update turns
+       set adopt_after = now() + interval '${ADOPTION_LEASE}'
+       where id = any(array(
+         select id
+         from turns
+         where adopt_after <= now()
+         order by ended_at
+         limit ${TURNS_AN_ADOPTION}
+         for update skip locked
+       ))
+       returning id`,
+  });
   return rows.map((row) => row.id);
 }
 

@@ -85,7 +85,10 @@ it("an expired file is deleted with all documents that were made of it", async (
   const [expiring, lasting] = [await file(3_600), await file()];
   const id = await store([expiring, lasting], null);
   expect(await untilNothing(expireFiles)).toBe(0);
-  await test.db.owner.query("update openai_files set expires_at = now() - interval '1 second' where id = $1", [expiring]);
+  await test.db.owner.query(
+    "update openai_files set expires_at = now() - interval '1 second' where id = $1",
+    [expiring],
+  );
 
   expect(await untilNothing(expireFiles)).toBe(1);
 

@@ -51,7 +51,10 @@ describe("a key that is rolled", () => {
     const third = await roll(id, 60);
     await expectRefused(db, text);
     for (const one of [second.key, third.key]) expect((await authenticateKey(db, one)).apiKeyId).toBe(id);
-    await db.owner.query("update superseded_keys set valid_until = now() - interval '1 second' where api_key_id = $1", [id]);
+    await db.owner.query(
+      "update superseded_keys set valid_until = now() - interval '1 second' where api_key_id = $1",
+      [id],
+    );
     await expectRefused(db, second.key);
     expect((await authenticateKey(db, third.key)).apiKeyId).toBe(id);
     const fourth = await roll(id, 0);

@@ -89,7 +89,9 @@ describe("keys", () => {
     expect(warnings).toEqual([
       "organizations[0].users[0].api_keys[0].key: was rolled since; the key keeps its new text",
     ]);
-    await rows("update superseded_keys set valid_until = now() - interval '1 second' where api_key_id = $1", [rolled!.id]);
+    await rows("update superseded_keys set valid_until = now() - interval '1 second' where api_key_id = $1", [
+      rolled!.id,
+    ]);
     await apply([
       { ...full({ allowed_cidrs: ["192.0.2.7", "::ffff:10.0.0.0/104"] })[0], max_key_lifetime_seconds: 60 },
     ]);

@@ -126,7 +126,9 @@ test("an endpoint whose round was lost for more than a minute, but not one that 
      where organization_id = $1`,
   );
   expect(await faults()).toEqual({});
-  await alter("update webhooks set is_resting = false, leased_until = now() - interval '1 second' where organization_id = $1");
+  await alter(
+    "update webhooks set is_resting = false, leased_until = now() - interval '1 second' where organization_id = $1",
+  );
   expect(await faults()).toEqual({});
   await alter("update webhooks set leased_until = now() - interval '2 minutes' where organization_id = $1");
   expect(await faults()).toEqual({ webhooks_not_started: 1 });

@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, afterEach, beforeAll } from "vitest";
 import { launchBrowser } from "../browser/chromium.ts";
 import { laterOf } from "../run/later.ts";
-import { restartEnded } from "../stack/shared-stack.ts";
+import { closeSharedStack, restartEnded } from "../stack/shared-stack.ts";
 import type { StackOptions } from "../stack/stack.ts";
 import { provisionTenants } from "../tenants/provision.ts";
 import { type Tenants, type Who, newTenants } from "../tenants/tenants.ts";
@@ -41,12 +41,18 @@ let browser: Promise<Browser> | undefined;
 export const emailOf = ({ domain }: Tenants, who: Who): string =>
   who === "rob" ? `rob@rival.${domain}` : `${who}@${domain}`;
 
+/** Files that need a console come last. */
+async function sharedConsole(): Promise<ConsoleStack> {
+  await closeSharedStack();
+  return (shared ??= startConsole({ withoutTenants: true }));
+}
+
 /**
  * That of all test files of a worker process; no test may kill, fill or reconfigure it. Call it once, in a
  * `describe` that is skipped where there is no browser.
  */
 export function onSharedConsole(): OnConsole<SharedConsole> {
-  return useConsole<SharedConsole>(() => (shared ??= startConsole({ withoutTenants: true })));
+  return useConsole<SharedConsole>(sharedConsole);
 }
 
 /**
@@ -54,7 +60,7 @@ export function onSharedConsole(): OnConsole<SharedConsole> {
  * is.
  */
 export function onKillableConsole(): OnConsole<ConsoleStack> {
-  return useConsole<ConsoleStack>(() => (shared ??= startConsole({ withoutTenants: true })), restartEnded);
+  return useConsole<ConsoleStack>(sharedConsole, restartEnded);
 }
 
 /** One of this file alone, for tests that kill, fill or reconfigure it; to be called as the shared one is. */

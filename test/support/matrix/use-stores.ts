@@ -72,5 +72,7 @@ export async function useStores({ database, provider }: Stack, owner: As): Promi
   );
   const other = await store({ file_ids: [expiring], metadata: {} });
   await done(other, 1);
-  await database.db.owner.query("update openai_files set expires_at = now() - interval '1 second' where name = 'stored.md'");
+  await database.db.owner.query(
+    "update openai_files set expires_at = now() - interval '1 second' where name = 'stored.md'",
+  );
 }

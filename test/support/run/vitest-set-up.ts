@@ -3,6 +3,7 @@
  * `stack`.
  */
 import type { TestProject } from "vitest/node";
+import { NODE_ARGUMENTS } from "./node-arguments.ts";
 import { startProcessesWith } from "../stack/processes.ts";
 import type { RunningParts } from "./global-setup.ts";
 
@@ -24,7 +25,7 @@ type Holder = { [SHARED]?: Shared };
  */
 async function start(): Promise<RunningParts> {
   const { startParts } = await import("./global-setup.ts");
-  startProcessesWith("--no-memory-reducer", "--conditions=quick-timings");
+  startProcessesWith(...NODE_ARGUMENTS);
   return startParts({ isDurable: false });
 }
 

@@ -21,7 +21,8 @@ export async function runCommand(
   });
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
   try {
-    await createProgram().parseAsync(args, { from: "user" });
+    const program = await createProgram(args[0]);
+    await program.parseAsync(args, { from: "user" });
     return printed;
   } finally {
     vi.unstubAllEnvs();

@@ -27,37 +27,37 @@ export async function takeDueEndpoints(
   organizationId: string | null,
   limit: number,
 ): Promise<DueEndpoint[]> {
-  const { rows } = await queryOnce<DueRow>(
-    system,
-    `with due as (
-       select webhook.id
-       from webhooks webhook
-       join organizations organization on organization.id = webhook.organization_id
-       left join event_positions log on log.organization_id = webhook.organization_id
-       where webhook.status = 'active'
-         and organization.deleted_at is null
-         and ($1::uuid is null or webhook.organization_id = $1)
-         and (webhook.leased_until is null or webhook.leased_until < now())
-         and (
-           not webhook.is_resting
-           or webhook.next_attempt_at <= now() - case when $1 is null then interval '2 seconds'
-                                                      else interval '0' end
-           or (
-             webhook.position < log.last_position
-             and (webhook.failures = 0 or webhook.next_attempt_at is null)
+  const { rows } = await queryOnce<DueRow>(system, {
+    name: "webhooks.take-due",
+    text: `with due as (
+         select webhook.id
+         from webhooks webhook
+         join organizations organization on organization.id = webhook.organization_id
+         left join event_positions log on log.organization_id = webhook.organization_id
+         where webhook.status = 'active'
+           and organization.deleted_at is null
+           and ($1::uuid is null or webhook.organization_id = $1)
+           and (webhook.leased_until is null or webhook.leased_until < now())
+           and (
+             not webhook.is_resting
+             or webhook.next_attempt_at <= now() - case when $1 is null then interval '2 seconds'
+                                                        else interval '0' end
+             or (
+               webhook.position < log.last_position
+               and (webhook.failures = 0 or webhook.next_attempt_at is null)
+             )
            )
-         )
-       limit $2
-       for update of webhook skip locked
-     )
-     update webhooks leased
-     set leased_until = now() + interval '${START_LEASE}'
-     from organizations organization
-     where organization.id = leased.organization_id
-       and leased.id in (select id from due)
-     returning leased.id, leased.space_id, leased.organization_id, organization.num as organization_num`,
-    [organizationId, limit],
-  );
+         limit $2
+         for update of webhook skip locked
+       )
+       update webhooks leased
+       set leased_until = now() + interval '${START_LEASE}'
+       from organizations organization
+       where organization.id = leased.organization_id
+         and leased.id in (select id from due)
+       returning leased.id, leased.space_id, leased.organization_id, organization.num as organization_num`,
+    values: [organizationId, limit],
+  });
   return rows.map((row) => ({
     organization: { id: row.organization_id, num: row.organization_num },
     webhookId: row.id,

@@ -31,36 +31,36 @@ const MAY_CONCERN = `
  */
 export async function passOverEvents(system: pg.Pool, organizationId: string | null): Promise<void> {
   for (;;) {
-    const { rowCount } = await queryOnce(
-      system,
-      `with passing as (
-         select webhook.id,
-                log.last_position
-         from webhooks webhook
-         join event_positions log on log.organization_id = webhook.organization_id
-         where webhook.status = 'active'
-           and webhook.is_resting
-           and ($1::uuid is null or webhook.organization_id = $1)
-           and webhook.position < log.last_position
-           and webhook.position >= log.expired_position
-           and webhook.position >= log.last_position - ${MOST_POSITIONS}
-           and not exists (
-             select
-             from events event
-             where event.organization_id = webhook.organization_id
-               and event.position > webhook.position
-               and event.position <= log.last_position
-               and ${MAY_CONCERN}
-           )
-         limit ${ENDPOINTS_A_TIME}
-         for no key update of webhook skip locked
-       )
-       update webhooks
-       set position = passing.last_position
-       from passing
-       where webhooks.id = passing.id`,
-      [organizationId],
-    );
+    const { rowCount } = await queryOnce(system, {
+      name: "webhooks.pass-over",
+      text: `with passing as (
+           select webhook.id,
+                  log.last_position
+           from webhooks webhook
+           join event_positions log on log.organization_id = webhook.organization_id
+           where webhook.status = 'active'
+             and webhook.is_resting
+             and ($1::uuid is null or webhook.organization_id = $1)
+             and webhook.position < log.last_position
+             and webhook.position >= log.expired_position
+             and webhook.position >= log.last_position - ${MOST_POSITIONS}
+             and not exists (
+               select
+               from events event
+               where event.organization_id = webhook.organization_id
+                 and event.position > webhook.position
+                 and event.position <= log.last_position
+                 and ${MAY_CONCERN}
+             )
+           limit ${ENDPOINTS_A_TIME}
+           for no key update of webhook skip locked
+         )
+         update webhooks
+         set position = passing.last_position
+         from passing
+         where webhooks.id = passing.id`,
+      values: [organizationId],
+    });
     if ((rowCount ?? 0) < ENDPOINTS_A_TIME) return;
   }
 }

@@ -90,7 +90,10 @@ describe("a right that is lost", () => {
     receiver.answer((response) => response.writeHead(500).end());
     await world.step(webhook);
     await owner("delete from space_members where space_id = $1", [space]);
-    await owner("update webhook_deliveries set next_attempt_at = now() - interval '1 second' where webhook_id = $1", [webhook]);
+    await owner(
+      "update webhook_deliveries set next_attempt_at = now() - interval '1 second' where webhook_id = $1",
+      [webhook],
+    );
     await world.run(webhook);
     expect(receiver.received).toHaveLength(1);
     expect(await world.rows(webhook)).toMatchObject([
