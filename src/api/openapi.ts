@@ -98,8 +98,28 @@ export function createOpenApi(routes: readonly Route[]): Record<string, unknown>
   return made;
 }
 
+/** The tags of operations whose first word is not the tag. */
+const TAG_OF: Readonly<Record<string, string>> = {
+  models: "Chat",
+  runs: "Documents",
+  batches: "Documents",
+  files: "OpenAI",
+  vector_stores: "OpenAI",
+  responses: "OpenAI",
+  embeddings: "OpenAI",
+  me: "Profile",
+  api_keys: "API keys",
+  mcp: "MCP",
+};
+
+function tagOf({ operation = "", path }: Route): string {
+  const noun = operation.replace(/\..*$/, "");
+  if (noun === "files" && path.startsWith("/spaces/")) return "Raw files";
+  return TAG_OF[noun] ?? noun.charAt(0).toUpperCase() + noun.slice(1);
+}
+
 function tagsOf(routes: readonly Route[]): { name: string; description?: string }[] {
-  return [...new Set(routes.flatMap((route) => route.tags))].map((name) => {
+  return [...new Set(routes.map(tagOf))].map((name) => {
     const description = TAGS[name];
     return description === undefined ? { name } : { name, description };
   });
@@ -162,7 +182,7 @@ function operationOf(route: Route): ZodOpenApiOperationObject {
     operationId: route.operation,
     summary: route.summary,
     description: [route.description, callersOf(route)].filter((part) => part !== undefined).join("\n\n"),
-    tags: [...route.tags],
+    tags: [tagOf(route)],
     security: securityOf(route),
     requestParams: {
       ...(params === undefined ? {} : { path: params }),

@@ -99,7 +99,7 @@ interface RouteContract<A extends Access> {
   readonly method: Method;
   /** The path after `/v1`, such as `/data/:document_id`. */
   readonly path: `/${string}`;
-  /** Its name in the OpenAPI document, which clients make calls of: `documents.upload`. */
+  /** Its name in the OpenAPI document, which clients make calls and tags of: `documents.upload`. */
   readonly operation?: string;
   /** True for paths without `/v1`, such as `/health`. */
   readonly isUnversioned?: boolean;
@@ -127,7 +127,6 @@ interface RouteContract<A extends Access> {
   readonly status?: 200 | 201 | 202 | 204;
   readonly summary: string;
   readonly description?: string;
-  readonly tags: readonly [string, ...string[]];
   /**
    * Whose clients it is for. With `openai` a request that fails its checks is 400, and an id on the path that
    * is none is 404, so that their libraries raise what they raise against OpenAI. Default `holdfast`: 422.

@@ -16,7 +16,6 @@ const leftRoute = defineRoute({
   access: "public",
   status: 200,
   summary: "Works until its client leaves.",
-  tags: ["Test"],
   async handle({ request: { signal } }) {
     begun.resolve();
     await sleep(60_000, undefined, { signal });

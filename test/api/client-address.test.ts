@@ -46,7 +46,6 @@ test.each([
       access: "keys",
       status: 200,
       summary: "A test.",
-      tags: ["Test"],
       method: "GET",
       path: "/who",
       handle: async () => undefined,

@@ -9,7 +9,6 @@ const route = defineRoute({
   access: "public",
   status: 200,
   summary: "A test.",
-  tags: ["Test"],
   response: z.object({ ok: z.boolean() }),
   handle: async () => ({ ok: true }),
 });

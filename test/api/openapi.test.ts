@@ -94,7 +94,7 @@ test("every parameter and every field has an example", () => {
 });
 
 test("errors follow from the contract of a route", () => {
-  const open = { summary: "A test.", tags: ["Test"], handle: async () => {} } as const;
+  const open = { summary: "A test.", handle: async () => {} } as const;
   expect(
     declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "public", status: 204 })),
   ).toEqual([414, 431, 500]);
@@ -140,7 +140,6 @@ describe("every schema", () => {
         access: "public",
         status: 200,
         summary: "A test.",
-        tags: ["Test"],
         operation: "tests.make",
         body: schema,
         handle: async () => {},

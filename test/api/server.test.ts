@@ -7,7 +7,7 @@ import { createApp } from "../../src/api/app.ts";
 import { listen } from "../../src/api/server.ts";
 import { tinyDeps } from "../support/app/tiny-app.ts";
 
-const open = { method: "GET", access: "public", status: 200, summary: "A test.", tags: ["Test"] } as const;
+const open = { method: "GET", access: "public", status: 200, summary: "A test." } as const;
 const quick = defineRoute({ ...open, path: "/quick", handle: async () => undefined });
 
 async function start(finish: Promise<void>) {

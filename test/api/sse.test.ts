@@ -11,7 +11,6 @@ const route = defineRoute({
   access: "public",
   status: 200,
   summary: "A test.",
-  tags: ["Test"],
   handle: async () => stream((res) => play(openEventStream(res, { pingMs: 20, headers: { "X-Turn": "1" } }))),
 });
 

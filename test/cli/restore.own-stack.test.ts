@@ -28,6 +28,16 @@ import { until } from "../support/until.ts";
 
 const run = promisify(execFile);
 
+/** One of each way to stand to a space. The matrix asks as everybody, at a database that was not restored. */
+const ASKING = new Set([
+  "token of viewer",
+  "token of nobody",
+  "key of owner",
+  "key of rival",
+  "key for one space",
+  "key revoked",
+]);
+
 let stack: Stack;
 let issuer: TestIssuer;
 let server: NewServer;
@@ -245,8 +255,10 @@ test("a restore by command serves each caller what it may read, and takes new do
   try {
     await until("the API answers", async () => (await fetch(`${url}/health`)).ok, 60_000);
     const reads = Object.keys(RULES_OF_ROUTES).filter((route) => /^GET|\/(hybrid-)?search$/.test(route));
+    const asking = callers.filter(({ name }) => ASKING.has(name));
+    expect(asking).toHaveLength(ASKING.size);
     const cells = reads.flatMap((route) =>
-      callers.flatMap((caller) =>
+      asking.flatMap((caller) =>
         (caller.standing === "good" ? SPACE_NAMES : SPACE_NAMES.slice(0, 1)).map((space: SpaceName) => ({
           route,
           caller,
@@ -254,7 +266,7 @@ test("a restore by command serves each caller what it may read, and takes new do
         })),
       ),
     );
-    expect(cells.length).toBeGreaterThan(800);
+    expect(cells.length).toBeGreaterThan(200);
     const wrong: string[] = [];
     await inParallel(cells, async ({ route, caller, space }) => {
       const fault = faultOf(

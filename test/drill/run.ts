@@ -81,14 +81,18 @@ function cellsOf({ long, oneOfEach, only, fault, shard }: Options): Cell[] {
   );
 }
 
-/** Leaves out steps whose kind of work and whose fault both occur in a cell before. */
+/** Each kind of work and each fault, in few cells: first those that bring both, then those that bring one. */
 function ofEachKind(cells: readonly Cell[]): Cell[] {
   const seen = new Set<string>();
-  return cells.filter(({ point, fault }) => {
-    const isNew = !seen.has(point.load) || !seen.has(fault.name);
-    seen.add(point.load).add(fault.name);
-    return isNew;
-  });
+  const chosen = new Set<Cell>();
+  for (const fewest of [2, 1])
+    for (const cell of cells) {
+      const brought = [cell.point.load, cell.fault.name].filter((name) => !seen.has(name));
+      if (brought.length < fewest) continue;
+      chosen.add(cell);
+      for (const name of brought) seen.add(name);
+    }
+  return cells.filter((cell) => chosen.has(cell));
 }
 
 /** Starts everything afresh with the given build, runs `work` and returns its result. */

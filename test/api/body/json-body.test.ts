@@ -20,7 +20,6 @@ const echo = defineRoute({
   access: "public",
   status: 200,
   summary: "A test.",
-  tags: ["Test"],
   body: z.object({ name: z.string() }),
   response: z.object({ name: z.string() }),
   handle: async ({ body }) => body,

@@ -40,7 +40,6 @@ export const createChatCompletion = defineRoute({
     },
   },
   errors: [400, 404, 409, 502, 503, 504],
-  tags: ["Chat"],
   summary: "Chat with an agent.",
   description:
     "`model` is the id of an agent that the caller may use: public ones, and those of spaces that the caller " +

@@ -22,7 +22,6 @@ export const createEmbeddings = defineRoute({
   response: EmbeddingList,
   ignoresUnknown: true,
   errors: [404, 502, 504],
-  tags: ["OpenAI"],
   summary: "Embed texts with the model of the instance.",
   description:
     "The vectors have unit length. What is longer than the built-in model reads is cut, as it is in " +

@@ -24,7 +24,6 @@ import { POLL_AFTER_MS, POLL_HEADER, POLL_HEADERS } from "./polling.ts";
 import { cursorOf } from "./store-files.ts";
 import { repeatsIn } from "./vector-stores.ts";
 
-const TAGS = ["OpenAI"] as const;
 const PATH = "/vector_stores/:vector_store_id/file_batches";
 const BATCH = `${PATH}/:file_batch_id` as const;
 const RESOURCE = { resource: "vector_store_batch", param: "file_batch_id" } as const;
@@ -41,7 +40,6 @@ const createBatch = defineRoute({
   description:
     "For editors and owners of its space. A file that the caller has not is refused with its field as `param`, " +
     "and nothing is changed.",
-  tags: TAGS,
   params: VectorStoreParams,
   body: FileBatchCreate,
   response: FileBatch,
@@ -98,7 +96,6 @@ const getBatch = defineRoute({
   audit: { action: "documents:read", ...RESOURCE },
   summary: "A batch of files, and how many of them are in which state.",
   description: "For everybody with a role in its space. Files that were removed since do not count.",
-  tags: TAGS,
   params: FileBatchParams,
   response: FileBatch,
   replyHeaders: POLL_HEADERS,
@@ -120,7 +117,6 @@ const cancelBatch = defineRoute({
   summary: "Cancel a batch of files: those that are still processed end.",
   description:
     "For editors and owners of its space. What has completed stays. A batch that has ended stays as it is.",
-  tags: TAGS,
   params: FileBatchParams,
   response: FileBatch,
   idempotent: repeatsIn("documents:reprocess"),
@@ -138,7 +134,6 @@ const listFilesOfBatch = defineRoute({
   audit: { action: "documents:read", ...RESOURCE },
   summary: "The files of a batch that are still in the vector store.",
   description: "For everybody with a role in its space.",
-  tags: TAGS,
   params: FileBatchParams,
   query: StoreFilesQuery,
   response: StoreFileList,

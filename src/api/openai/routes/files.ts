@@ -31,8 +31,6 @@ import { stream } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
 import { answerList, cursorsOf } from "./cursors.ts";
 
-const TAGS = ["OpenAI"] as const;
-
 const createFile = defineRoute({
   method: "POST",
   path: "/files",
@@ -45,7 +43,6 @@ const createFile = defineRoute({
   description:
     "It belongs to the user, and is in no space. Nothing is done with it until it is put into a vector store: " +
     "each store has it as a document of its own, and all of them share its stored bytes.",
-  tags: TAGS,
   multipart: FileUpload,
   response: FileObject,
   errors: [404, 503, 507],
@@ -104,7 +101,6 @@ const listFiles = defineRoute({
   audit: { action: "user_files:read", resource: "user_file" },
   summary: "The files that the caller uploaded here.",
   description: "A key that is narrowed to spaces sees only the files that it uploaded itself.",
-  tags: TAGS,
   query: FilesQuery,
   response: FileList,
   async handle({ principal, read, query }) {
@@ -133,7 +129,6 @@ const getFile = defineRoute({
   description:
     "The caller's own, or one that is in a vector store which the caller reaches. The id of a document, with " +
     "`file-` before it, is the id of a file too.",
-  tags: TAGS,
   params: FileParams,
   response: FileObject,
   async handle({ deps, principal, params, request }) {
@@ -156,7 +151,6 @@ const removeFile = defineRoute({
   description:
     "Its documents are gone at once; the stored bytes are erased once nothing refers to them. A document's own " +
     "id deletes the document.",
-  tags: TAGS,
   params: FileParams,
   response: FileDeleted,
   async handle({ deps, caller, params }) {
@@ -178,7 +172,6 @@ const getContent = defineRoute({
   audit: { action: "user_files:read", resource: "user_file", param: "file_id" },
   summary: "The bytes of a file.",
   description: "Whatever its purpose. For everybody to whom `GET /v1/files/{file_id}` shows it.",
-  tags: TAGS,
   params: FileParams,
   replyHeaders: {
     "Content-Disposition": "`attachment` with the file's name",

@@ -16,7 +16,6 @@ export const listModels = defineRoute({
   capability: "chat",
   audit: { action: "agents:list", resource: "agent" },
   response: ModelList,
-  tags: ["Chat"],
   summary: "List the agents that can be chatted with.",
   description:
     `At most ${MODELS_MAX}, oldest first, without system agents. ` +
@@ -39,7 +38,6 @@ export const getModel = defineRoute({
     model: z.string().max(255).meta({ description: "An agent's id", example: EXAMPLE_AGENT }),
   }),
   response: Model,
-  tags: ["Chat"],
   summary: "An agent, as OpenAI's clients read a model.",
   description: "Agents alone are models; the name of a language model is answered 404.",
   async handle({ principal, read, params }) {

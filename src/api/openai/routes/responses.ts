@@ -29,7 +29,6 @@ const contract = {
   form: "openai",
   access: "keys",
   capability: "chat",
-  tags: ["OpenAI"],
 } as const;
 
 const ofOne = {

@@ -30,7 +30,6 @@ import { POLL_AFTER_MS, POLL_HEADER, POLL_HEADERS } from "./polling.ts";
 import { answerList, cursorsOf } from "./cursors.ts";
 import { repeatsIn } from "./vector-stores.ts";
 
-const TAGS = ["OpenAI"] as const;
 const PATH = "/vector_stores/:vector_store_id/files";
 const FILE = `${PATH}/:file_id` as const;
 /** Refusals are audited as of a document, by the id that the caller named; reads by the document's own. */
@@ -49,7 +48,6 @@ const addStoreFile = defineRoute({
     "For editors and owners of its space. The file becomes a document there, which is processed in the " +
     "background; its stored bytes are not copied. One that is in the store already stays, and is processed again " +
     "if it had failed or its chunking changes.",
-  tags: TAGS,
   params: VectorStoreParams,
   body: StoreFileCreate,
   response: StoreFile,
@@ -78,7 +76,6 @@ const listFilesOfStore = defineRoute({
   audit: { action: "documents:read", resource: "folder", param: "vector_store_id" },
   summary: "The files of a vector store: all documents in its folder and below.",
   description: "For everybody with a role in its space.",
-  tags: TAGS,
   params: VectorStoreParams,
   query: StoreFilesQuery,
   response: StoreFileList,
@@ -131,7 +128,6 @@ const getStoreFile = defineRoute({
   description:
     "For everybody with a role in its space. It always ends: `completed`, `failed` with its `last_error`, or " +
     "`cancelled`. While it waits for an outage to end it is `in_progress`, and `waiting_for` says so.",
-  tags: TAGS,
   params: StoreFileParams,
   response: StoreFile,
   replyHeaders: POLL_HEADERS,
@@ -154,7 +150,6 @@ const changeStoreFile = defineRoute({
   audit: audited("documents:update"),
   summary: "Replace the attributes of a file in a vector store.",
   description: "For editors and owners of its space. Nothing is processed again.",
-  tags: TAGS,
   params: StoreFileParams,
   body: StoreFileUpdate,
   response: StoreFile,
@@ -180,7 +175,6 @@ const removeStoreFile = defineRoute({
   description:
     "For editors and owners of its space. Deletes that document alone: the uploaded file stays, and so do " +
     "documents that were made of it elsewhere.",
-  tags: TAGS,
   params: StoreFileParams,
   response: StoreFileDeleted,
   async handle({ deps, caller, params }) {
@@ -201,7 +195,6 @@ const getStoreFileContent = defineRoute({
   description:
     "For everybody with a role in its space: the units of the published version or, before the first one is " +
     "published, of the run under way as soon as it is parsed.",
-  tags: TAGS,
   params: StoreFileParams,
   response: FileContentPage,
   async handle({ deps, principal, params, request: { opened } }) {

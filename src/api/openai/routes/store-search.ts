@@ -30,7 +30,6 @@ export const searchVectorStore = defineRoute({
   description:
     "For everybody with a role in its space. Each result is a chunk. Scores are those of hybrid search; with " +
     "several queries a chunk has the best of its scores.",
-  tags: ["OpenAI"],
   params: VectorStoreParams,
   body: VectorStoreSearch,
   response: VectorStoreSearchPage,

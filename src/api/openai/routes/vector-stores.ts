@@ -23,7 +23,6 @@ import type { Repeat, RepeatCheck } from "../../idempotency.ts";
 import { defineRoute } from "../../route.ts";
 import { answerList, cursorsOf } from "./cursors.ts";
 
-const TAGS = ["OpenAI"] as const;
 /** A store's rights are those of its folder, and it is in the audit log as that. */
 const audited = (action: Action) => ({ action, resource: "folder", param: "vector_store_id" }) as const;
 
@@ -48,7 +47,6 @@ const createVectorStore = defineRoute({
   description:
     "It is made in the caller's private space, or in the space that `metadata.space_id` names, " +
     "for its editors and owners. Everything that holds for folders holds for it.",
-  tags: TAGS,
   body: VectorStoreCreate,
   response: VectorStore,
   ignoresUnknown: true,
@@ -94,7 +92,6 @@ const listVectorStores = defineRoute({
   description:
     "Those that were made as vector stores, or changed as one. Any other folder is one too, and " +
     "answers by its id.",
-  tags: TAGS,
   query: VectorStoresQuery,
   response: VectorStoreList,
   async handle({ principal, read, query }) {
@@ -129,7 +126,6 @@ const getVectorStore = defineRoute({
   audit: audited("folders:read"),
   summary: "A vector store, which may be any folder.",
   description: "For everybody with a role in its space.",
-  tags: TAGS,
   params: VectorStoreParams,
   response: VectorStore,
   async handle({ principal, read, params }) {
@@ -154,7 +150,6 @@ const changeVectorStore = defineRoute({
   description:
     "For editors and owners of its space. Its folder gets the name too. A store that had expired " +
     "is live again, without what it had.",
-  tags: TAGS,
   params: VectorStoreParams,
   body: VectorStoreUpdate,
   response: VectorStore,
@@ -183,7 +178,6 @@ const removeVectorStore = defineRoute({
   description:
     "For editors and owners of its space. Gone at once; what it took is freed in the background. " +
     "Files that were uploaded to `/v1/files` stay there.",
-  tags: TAGS,
   params: VectorStoreParams,
   response: VectorStoreDeleted,
   headers: { "If-Match": "Delete only while the folder has this ETag" },

@@ -17,7 +17,6 @@ export const getAgentHistory = defineRoute({
   description:
     "For editors and owners of its space. The newest 1,000 changes are kept; those from before version " +
     "0.10.0 are not known.",
-  tags: ["Agents"],
   params: AgentParams,
   query: AgentSearchQuery,
   response: AgentChangePage,

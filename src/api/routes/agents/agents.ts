@@ -33,7 +33,6 @@ export const searchForAgents = defineRoute({
   description:
     "Lists public agents, and those of spaces that the caller has a role in. All filters must " +
     "hold; without a body all are listed. Pages are counted from 1.",
-  tags: ["Agents"],
   query: AgentSearchQuery,
   body: AgentSearch,
   response: AgentPage,
@@ -54,7 +53,6 @@ const getAgent = defineRoute({
   description:
     "For everybody who may use it: in its space, and in the whole organization if it is public. " +
     "The `ETag` is for `If-Match` of a change.",
-  tags: ["Agents"],
   params: AgentParams,
   response: AgentDetails,
   replyHeaders: ETAG,
@@ -76,7 +74,6 @@ const postAgent = defineRoute({
   summary: "Create an agent in a space.",
   description:
     "For editors and owners of the space. It can be chatted with at once. Sending it twice makes two.",
-  tags: ["Agents"],
   body: AgentCreate,
   response: AgentDetails,
   errors: [404],
@@ -96,7 +93,6 @@ const patchAgent = defineRoute({
   description:
     "For editors and owners of its space. Fields that are left out stay as they are. Each change " +
     "raises the last part of `version`; a request that changes nothing does not.",
-  tags: ["Agents"],
   params: AgentParams,
   body: AgentPatch,
   response: AgentDetails,
@@ -125,7 +121,6 @@ const removeAgent = defineRoute({
   summary: "Delete an agent.",
   description:
     "For editors and owners of its space. It is gone from every later request. Asking again is 404.",
-  tags: ["Agents"],
   params: AgentParams,
   headers: IF_MATCH,
   errors: [412],
@@ -143,7 +138,6 @@ const getDeletionOfAgent = defineRoute({
   audit: { action: "agents:read", resource: "agent" },
   summary: "What deleting an agent would delete.",
   description: "For editors and owners of its space: nothing but itself. It changes nothing.",
-  tags: ["Agents"],
   params: AgentParams,
   response: Deletion,
   async handle({ principal, read, params }) {

@@ -58,7 +58,6 @@ const getOwnAccess = defineRoute({
   audit: { action: "access:read", resource: "user" },
   summary: "What the caller can do in which space, and why.",
   description: HOW,
-  tags: ["Profile"],
   handle: (asked) => answerAccess(asked, () => ownSubject(asked.principal, null)),
 });
 
@@ -69,7 +68,6 @@ const getAccessOfOwnKey = defineRoute({
   audit: { action: "access:read", resource: "api_key" },
   summary: "What one of the caller's API keys can do in which space, and why.",
   description: `${HOW} An expired or revoked key can do nothing, whatever is said here.`,
-  tags: ["API keys"],
   params: ApiKeyParams,
   handle: (asked) =>
     answerAccess(asked, async (sql) => {
@@ -93,7 +91,6 @@ const getAccessOfMember = defineRoute({
   audit: { action: "access:read", resource: "user" },
   summary: "What a member can do in which space, and why.",
   description: `For admins. ${HOW} Of a private space of somebody else only that it is there is said.`,
-  tags: ["Organizations"],
   params: MemberParams,
   handle: (asked) => {
     authorize(asked.principal, "organization:manage", asked.params);
@@ -109,7 +106,6 @@ const getAccessOfKey = defineRoute({
   audit: { action: "access:read", resource: "api_key" },
   summary: "What an API key of a member can do in which space, and why.",
   description: `For admins. ${HOW} An expired or revoked key can do nothing, whatever is said here.`,
-  tags: ["Organizations"],
   params: OrganizationKeyParams,
   handle: (asked) => {
     authorize(asked.principal, "organization:manage", asked.params);

@@ -24,7 +24,6 @@ const listOwnKeys = defineRoute({
   summary: "List the caller's API keys, revoked ones too.",
   description:
     "Keys that admins made for the caller are among them. No text of a key is shown, only its prefix.",
-  tags: ["API keys"],
   query: ApiKeyQuery,
   response: ApiKeyPage,
   async handle({ principal, read, query }) {
@@ -45,7 +44,6 @@ const createOwnKey = defineRoute({
     "The key acts for the caller: it reaches what the caller reaches at the time of each request, or " +
     "less as `spaces`, `capabilities` and `allowed_cidrs` narrow it. Its text is in this answer alone. " +
     "A space out of reach is 404. Sending it twice makes two.",
-  tags: ["API keys"],
   body: ApiKeyCreate,
   response: ApiKeyCreated,
   replyHeaders: { "Cache-Control": "no-store" },
@@ -74,7 +72,6 @@ const revokeOwnKey = defineRoute({
   description:
     "It is refused everywhere within 5 seconds, with both its texts if it was rolled. That cannot be " +
     "undone. Asking again changes nothing.",
-  tags: ["API keys"],
   params: ApiKeyParams,
   async handle({ deps, caller, params }) {
     await revokeKey(deps, caller, { id: params.api_key_id, asAdminOf: null });
@@ -94,7 +91,6 @@ const rollOwnKey = defineRoute({
   description:
     "All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes " +
     "both texts. At most 20 times a day, then 429.",
-  tags: ["API keys"],
   params: ApiKeyParams,
   body: ApiKeyRoll,
   response: ApiKeyCreated,

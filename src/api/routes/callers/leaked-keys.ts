@@ -24,7 +24,6 @@ const reportLeakedKeys = defineRoute({
     "revoked with all its texts, also by one that a roll has replaced and that was still accepted; its " +
     "organization finds it in the audit log. Each text, and each key in it, counts as one request in the " +
     "budget of its address.",
-  tags: ["API keys"],
   body: LeakedKeysReport,
   bodyLimits: BODY_LIMITS,
   hasSecretBody: true,

@@ -13,7 +13,6 @@ export const getMe = defineRoute({
   description:
     "Says which user and organization an access token stands for, and which private space belongs to " +
     "it.",
-  tags: ["Profile"],
   response: Me,
   async handle({ principal }) {
     const { user, organization, reach, authMethod } = principal;

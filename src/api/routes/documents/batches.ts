@@ -34,7 +34,6 @@ const batchReprocess = defineRoute({
     "For documents of spaces in which the caller is an editor or an owner. An id that cannot be " +
     "reprocessed is answered in `results` and stops no other. Filters narrow to the documents " +
     "that the caller may write. Published versions stay searchable until new ones replace them.",
-  tags: ["Documents"],
   body: BatchReprocess,
   response: BatchAccepted,
   async idempotent({ deps, principal, answer }) {
@@ -64,7 +63,6 @@ const getBatch = defineRoute({
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
   summary: "The status of a batch: runs by status, progress, rate and time left.",
-  tags: ["Documents"],
   description:
     "For the user who started it, while that user reaches all of its spaces. With `wait` it " +
     "answers when the batch is paused, resumed or at its end, and at once if it has ended.",
@@ -96,7 +94,6 @@ const listResultsOfBatch = defineRoute({
   description:
     "For the user who started it, while that user reaches all of its spaces. The results of runs " +
     "that have not ended are there too, with their status.",
-  tags: ["Documents"],
   params: BatchParams,
   query: PartsQuery,
   response: BatchRunResultPage,
@@ -115,7 +112,6 @@ const change = {
   capability: "write",
   audit: { action: "documents:reprocess", resource: "batch" },
   status: 202,
-  tags: ["Documents"],
   params: BatchParams,
   response: Batch,
   errors: [400],

@@ -22,7 +22,6 @@ export const batchMove = defineRoute({
     `For documents of spaces in which the caller is an editor or an owner: ${CHOICE} A document stays in ` +
     "its space: for one of another space than the folder's the result is `wrong_space`. One that is there " +
     "already counts as accepted and stays as it is.",
-  tags: ["Documents"],
   body: BatchMove,
   response: MovedDocuments,
   errors: [404],
@@ -53,7 +52,6 @@ export const batchDelete = defineRoute({
     `For documents of spaces in which the caller is an editor or an owner: ${CHOICE} They are gone for every ` +
     "later request and search; what they take is freed in the background. As with the deletion of one " +
     "document, raw files stay.",
-  tags: ["Documents"],
   body: BatchDelete,
   response: DeletedDocuments,
   async idempotent({ principal }) {

@@ -24,7 +24,6 @@ const getDeletionOfFolder = defineRoute({
   audit: { action: "folders:read", resource: "folder" },
   summary: "What deleting a folder would delete.",
   description: HOW,
-  tags: ["Folders"],
   params: FolderParams,
   handle: ({ principal, read, params }) =>
     read(async (sql) => {
@@ -46,7 +45,6 @@ const getDeletionOfSpace = defineRoute({
   audit: { action: "spaces:read", resource: "space" },
   summary: "What deleting a space would delete.",
   description: HOW,
-  tags: ["Spaces"],
   params: SpaceParams,
   handle: ({ principal, read, params }) =>
     read(async (sql) => {
@@ -69,7 +67,6 @@ const getDeletionOfDocument = defineRoute({
   audit: { action: "documents:read", resource: "document" },
   summary: "What deleting a document would delete.",
   description: HOW,
-  tags: ["Documents"],
   params: DocumentParams,
   handle: ({ principal, read, params }) =>
     read(async (sql) => {

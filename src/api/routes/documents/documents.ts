@@ -23,7 +23,6 @@ export const getDocument = defineRoute({
   capability: "read",
   audit: { action: "documents:read", resource: "document" },
   summary: "One document with its processing state.",
-  tags: ["Documents"],
   description:
     "For everybody with a role in its space. With `wait` it answers when the document's latest run gets " +
     "from one status to the next, and at once if that has ended: ask again until `pipeline_status` is " +
@@ -63,7 +62,6 @@ export const patchDocument = defineRoute({
     "For editors and owners of its space. What is changed holds for the next search; the text is not " +
     "processed again. Fields that are left out stay as they are, so that sending it twice changes " +
     "nothing more.",
-  tags: ["Documents"],
   params: DocumentParams,
   body: DocumentPatch,
   response: Document,
@@ -95,7 +93,6 @@ export const removeDocument = defineRoute({
     "For editors and owners of its space. Later requests answer 404 and search finds nothing of it at " +
     "once. The raw file stays, and so do the cached vectors, so that uploading the same content again " +
     "costs nothing; `DELETE /v1/spaces/{space_id}/data/files` deletes the file too.",
-  tags: ["Documents"],
   params: DocumentParams,
   headers: IF_MATCH,
   errors: [412],

@@ -83,7 +83,6 @@ export const searchDocuments = defineRoute({
     "/v1/data/search` does. It never waits for a run: documents are found once a version is published. " +
     "`metadata.highlights`, `start` and `end` are offsets in UTF-16 code units; `locations` say where the " +
     "chunk stands in its file.",
-  tags: ["Search"],
   body: HybridSearch,
   response: SearchResults,
   errors: [503],
@@ -119,7 +118,6 @@ export const compareSearches = defineRoute({
     "Each side is a request of `POST /v1/data/hybrid-search` and is answered as there. `changes` " +
     "names each chunk that either side found, with its ranks. The sides are searched one after the " +
     "other; together they count as two requests.",
-  tags: ["Search"],
   body: SearchesToCompare,
   response: SearchComparison,
   errors: [503],

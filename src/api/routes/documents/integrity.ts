@@ -22,7 +22,6 @@ export const checkDocument = defineRoute({
     "For everybody with a role in its space. Reads and counts everything that belongs to the " +
     "document. Nothing found is what every document should answer; what is found is put right by " +
     "maintenance where it can be.",
-  tags: ["Documents"],
   params: DocumentParams,
   response: DocumentIntegrity,
   errors: [503],

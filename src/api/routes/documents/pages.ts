@@ -34,7 +34,6 @@ const listPages = defineRoute({
   audit: { action: "documents:read", resource: "document" },
   summary: "The pages of a document with their sizes.",
   description: `For everybody with a role in its space. ${WHICH_FILES}`,
-  tags: ["Documents"],
   params: DocumentParams,
   query: PagesQuery,
   response: PageSizePage,
@@ -66,7 +65,6 @@ const showPage = defineRoute({
   description:
     `For everybody with a role in its space. ${WHICH_FILES} A page is drawn apart from everything else, in at ` +
     "most 20 seconds; a picture may be 10,000 pixels high.",
-  tags: ["Documents"],
   params: PageParams,
   query: PictureQuery,
   headers: { "If-None-Match": "Answer 304 while the picture has one of these ETags" },

@@ -34,7 +34,6 @@ const getText = defineRoute({
   description:
     "For everybody with a role in its space. The text of the published version; before the first one is " +
     "published, of the run under way as soon as it is parsed.",
-  tags: ["Documents"],
   params: DocumentParams,
   query: TextQuery,
   response: TextUnitPage,
@@ -77,7 +76,6 @@ const listChunks = defineRoute({
     "is published, of the run under way as soon as it is chunked. Chunks are what search finds and " +
     "agents cite. With `version` those of another one: the published version, the one before it and that of " +
     "the latest run are kept; older ones are 410.",
-  tags: ["Documents"],
   params: DocumentParams,
   query: ChunksQuery,
   errors: [410],
@@ -104,7 +102,6 @@ const listVersions = defineRoute({
   description:
     "For everybody with a role in its space. Each run makes a version: the upload the first, each " +
     "reprocessing, replacement and restoring one more. The version that search serves has `is_current`.",
-  tags: ["Documents"],
   params: DocumentParams,
   query: PartsQuery,
   response: VersionPage,

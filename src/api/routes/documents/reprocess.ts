@@ -31,7 +31,6 @@ export const postReprocess = defineRoute({
     "For editors and owners of its space. The published version stays searchable until the new one " +
     "replaces it. A run of the document that is still active is superseded. The answer comes at once; " +
     "`GET /v1/data/runs/{pipeline_run_id}` follows the run.",
-  tags: ["Documents"],
   params: DocumentParams,
   body: Reprocess,
   response: RunAccepted,
@@ -57,7 +56,6 @@ export const postRestore = defineRoute({
     "For editors and owners of its space. Only the version before the published one can be restored; " +
     "other ones are 400. Nothing is parsed again, and search serves the published version " +
     "until the restored one replaces it.",
-  tags: ["Documents"],
   params: VersionParams,
   response: RunAccepted,
   errors: [400],

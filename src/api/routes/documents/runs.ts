@@ -21,7 +21,6 @@ const getRun = defineRoute({
   capability: "read",
   audit: { action: "documents:read", resource: "pipeline_run" },
   summary: "One pipeline run: its status, and what it is waiting for.",
-  tags: ["Documents"],
   description:
     "For everybody with a role in the document's space. With `wait` it answers when the run gets " +
     "from one status to the next, and at once if it has ended.",
@@ -53,7 +52,6 @@ const listRunAttempts = defineRoute({
   description:
     "For everybody with a role in the document's space. A run that is tried very often keeps its " +
     "first 10 and its last 40 attempts. Attempts from before version 0.10.0 are not known.",
-  tags: ["Documents"],
   params: RunParams,
   query: PartsQuery,
   response: AttemptPage,
@@ -79,7 +77,6 @@ const cancelPipelineRun = defineRoute({
   description:
     "For editors and owners of the document's space. A run that has ended is 400. The version " +
     "that was published before goes on to answer searches.",
-  tags: ["Documents"],
   params: RunParams,
   response: Run,
   errors: [400],

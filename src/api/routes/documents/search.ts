@@ -17,7 +17,6 @@ export const listDocuments = defineRoute({
     "Lists documents of spaces that the caller has a role in, newest first unless `order_by` " +
     "says otherwise. All filters must hold; without a body all are listed. It compares fields; " +
     "`POST /v1/data/hybrid-search` looks into the text.",
-  tags: ["Documents"],
   query: DocumentSearchQuery,
   body: DocumentSearch,
   response: DocumentPage,

@@ -15,7 +15,6 @@ export const documentStatuses = defineRoute({
   description:
     "It counts as one request, however many documents it names. Those that do not exist and those that " +
     "the caller does not reach are not told apart: `not_found`.",
-  tags: ["Documents"],
   body: DocumentStatusQuestion,
   response: DocumentStatuses,
   async handle({ principal, read, body }) {

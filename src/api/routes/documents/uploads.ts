@@ -31,7 +31,6 @@ export const uploadDocument = defineRoute({
     "that, and events tell of it. Uploading the same file twice makes two documents; an " +
     "`Idempotency-Key` prevents that for repeats. A file that no parser reads is accepted unless the " +
     "form says `strict=true`, and its run fails with the reason.",
-  tags: ["Documents"],
   multipart: DocumentUpload,
   response: Document,
   errors: [400, 403, 404, 503, 507],

@@ -36,7 +36,6 @@ const listEvents = defineRoute({
     "an event matches or the time is over. A cursor from which on not everything is kept any " +
     "more is answered 410, with the oldest one that can be gone on from. At most 10 streams and " +
     "waits of a key, and 20 of a user, are open at a time in a process.",
-  tags: ["Events"],
   query: EventQuery,
   response: EventPage,
   errors: [410],
@@ -69,7 +68,6 @@ const streamEvents = defineRoute({
     "a stream that ends by an error, such as a key that was revoked, is an `event: end` with the " +
     "status and the body of the answer; a stream that ends without one is to be taken up again " +
     "with its last `id`.",
-  tags: ["Events"],
   headers: { "Last-Event-ID": "The last `id` that was received; the stream goes on after it" },
   query: EventFilterQuery,
   replyHeaders: {

@@ -27,7 +27,6 @@ const COMMON = {
   presentError: mcpErrorForm,
   // Of a refusal; what the tools and resources do has rows of its own.
   audit: { action: "mcp:use", resource: "mcp_session", isChange: true },
-  tags: ["MCP"],
   ownErrors: ERRORS,
   errors: [400, 403, 404],
 } as const;
@@ -92,7 +91,6 @@ const metadata = (path: `/${string}`, operation: string) =>
     access: "public",
     summary: "The authorization servers that issue access tokens for `/mcp` (RFC 9728).",
     description: "404 where no issuer is configured: then API keys alone let callers in.",
-    tags: ["MCP"],
     errors: [404],
     response: ProtectedResource,
     async handle({ deps: { config } }) {

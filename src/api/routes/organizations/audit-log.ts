@@ -39,7 +39,6 @@ const getAuditLog = defineRoute({
     "For admins. Each change, each read and each refusal is a row, kept in a chain of hashes. " +
     "With `format=ndjson` every row that the filters let through, one JSON object a line, in the " +
     "order of `at`. An export that breaks off ends with a cut connection.",
-  tags: ["Organizations"],
   params: OrganizationParams,
   query: AuditQuery,
   response: AuditPage,
@@ -62,7 +61,6 @@ const checkChain = defineRoute({
     "For admins. Recomputes the chain of hashes, up to 10,000 rows an answer: ask on with " +
     "`after` until `next` is null. `holdfast audit verify` also compares it with the anchors " +
     "that are signed each day.",
-  tags: ["Organizations"],
   params: OrganizationParams,
   query: AuditChainQuery,
   response: AuditChainPart,

@@ -26,7 +26,6 @@ const listKeys = defineRoute({
   description:
     "For admins. Keys of all members; no text of a key is shown, only its prefix. The filter " +
     "`unused_since__lt` finds those that nobody uses.",
-  tags: ["Organizations"],
   params: OrganizationParams,
   query: OrganizationKeyQuery,
   response: ApiKeyPage,
@@ -48,7 +47,6 @@ const createKeyOfMember = defineRoute({
   description:
     "For admins. Made for somebody else it reaches the member's shared spaces and never the private " +
     "one. The member finds it in the own list, with who made it.",
-  tags: ["Organizations"],
   params: OrganizationParams,
   body: OrganizationKeyCreate,
   response: ApiKeyCreated,
@@ -77,7 +75,6 @@ const revokeKeyOfMember = defineRoute({
   description:
     "For admins. It is refused everywhere within 5 seconds, with both its texts if it was rolled. That " +
     "cannot be undone.",
-  tags: ["Organizations"],
   params: OrganizationKeyParams,
   async handle({ deps, caller, params }) {
     await revokeKey(deps, caller, { id: params.api_key_id, asAdminOf: params.organization_id });
@@ -97,7 +94,6 @@ const rollKeyOfMember = defineRoute({
   description:
     "For admins. Keys that members or the operator made may reach a private space, so that their owners " +
     "alone roll them: 403. Revoking a key revokes both texts.",
-  tags: ["Organizations"],
   params: OrganizationKeyParams,
   body: ApiKeyRoll,
   response: ApiKeyCreated,

@@ -18,7 +18,6 @@ const getMembers = defineRoute({
   audit: { action: "members:read", resource: "organization" },
   summary: "List the members of an organization.",
   description: "For admins. Members who were removed are not among them.",
-  tags: ["Organizations"],
   params: OrganizationParams,
   query: MemberQuery,
   response: MemberPage,
@@ -40,7 +39,6 @@ const putMemberRoute = defineRoute({
     "For admins. The id is the caller's to choose, so that sending it again changes nothing. The first " +
     "access token with the verified e-mail address binds its subject to the member. The address of " +
     "somebody who never logged in, or was removed, and has a private space cannot be changed: 400.",
-  tags: ["Organizations"],
   params: MemberParams,
   body: MemberPut,
   response: Member,
@@ -69,7 +67,6 @@ const deleteMember = defineRoute({
   description:
     "For admins. The user is refused within seconds, and what the user made " +
     "stays. The last admin cannot be removed: 400.",
-  tags: ["Organizations"],
   params: MemberParams,
   errors: [400],
   async handle({ deps, caller, params }) {
@@ -85,7 +82,6 @@ const getDeletionOfMember = defineRoute({
   audit: { action: "members:read", resource: "user" },
   summary: "What removing a member will take along.",
   description: "For admins. Counts what the removal would take at this moment, and changes nothing.",
-  tags: ["Organizations"],
   params: MemberParams,
   response: Deletion,
   async handle({ principal, read, params }) {

@@ -16,7 +16,6 @@ const getOrganization = defineRoute({
   summary: "The caller's organization, with how long its API keys may live.",
   description:
     "For every member of it. Its members, keys and usage have operations of their own, for admins.",
-  tags: ["Organizations"],
   params: OrganizationParams,
   response: Organization,
   async handle({ principal, read, params }) {
@@ -38,7 +37,6 @@ const patchOrganization = defineRoute({
     "For admins. Holds for keys that users make from then on, and for new expiries of those that are " +
     "rolled. Keys that exist keep their expiry; keys of the operator are not bound. Fields that are " +
     "left out stay as they are.",
-  tags: ["Organizations"],
   params: OrganizationParams,
   body: OrganizationPatch,
   response: Organization,

@@ -16,7 +16,6 @@ const getUsage = defineRoute({
   description:
     "For admins. Days are in UTC. `to` is exclusive. `bytes` are those of the day's documents that " +
     "still exist.",
-  tags: ["Organizations"],
   params: OrganizationParams,
   query: UsageQuery,
   response: UsagePage,
@@ -37,7 +36,6 @@ const getTokenBudgets = defineRoute({
   description:
     "For admins. The organization comes first, then users and API keys that used any, most first. A turn " +
     "that would begin above a budget is refused: 429 `token_budget_exceeded`.",
-  tags: ["Organizations"],
   params: OrganizationParams,
   query: TokenBudgetQuery,
   response: TokenBudgetPage,

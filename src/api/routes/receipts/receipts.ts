@@ -27,7 +27,6 @@ const listKeys = defineRoute({
   description:
     "A JWK set, with the keys that do not sign any more: receipts of before stay valid. Empty before the " +
     "first receipt. Keys of before the newest hundred are found by their id alone.",
-  tags: ["Receipts"],
   response: ReceiptKeySet,
   replyHeaders: { "Cache-Control": `\`private, max-age=${CACHE_SECONDS}\`` },
   async handle({ principal, read, reply }) {
@@ -48,7 +47,6 @@ const getKey = defineRoute({
     "Needs no credentials, so that who was given a receipt can check its signature. A JWK set of the one key " +
     "that the receipt's header names; ids are random, so that nobody can list keys. Empty if there is no " +
     "such key, or its organization was deleted. Each request counts in the budget of its address.",
-  tags: ["Receipts"],
   params: ReceiptKeyParams,
   response: ReceiptKeySet,
   replyHeaders: { "Cache-Control": `\`public, max-age=${CACHE_SECONDS}\`` },
@@ -76,7 +74,6 @@ const verify = defineRoute({
     "For everybody with a role in the space that the receipt names; everybody else gets `not_reachable`. A " +
     "text that is no receipt is `invalid`, and no error: that is the answer. With the quote and its salt " +
     "the words are compared too. Nothing is changed.",
-  tags: ["Receipts"],
   body: ReceiptQuestion,
   response: ReceiptVerdict,
   replyHeaders: { "Cache-Control": "`no-store`" },

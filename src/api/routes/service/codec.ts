@@ -18,7 +18,6 @@ export const decodePayloads = defineRoute({
   isDocumented: false,
   access: "operator",
   summary: "Decrypt payloads of workflows, for Temporal's Web UI.",
-  tags: ["Operations"],
   body: CodedPayloads,
   response: CodedPayloads,
   async handle({ deps, operator, body, request }) {

@@ -11,7 +11,6 @@ export const health = defineRoute({
   response: Health,
   summary: "Whether the service answers.",
   description: "Asks nothing of what the service depends on; `/health/ready` does.",
-  tags: ["Health"],
   handle: async () => ({ status: "ok" as const }),
 });
 
@@ -27,7 +26,6 @@ export const ready = defineRoute({
   description:
     "Each dependency with the latency of its probe. For load balancers; a process that stops answers 503 " +
     "before it closes its port.",
-  tags: ["Health"],
   async handle({ deps, reply }) {
     const report = await deps.readiness.report();
     if (report.status !== "ready" && report.status !== "degraded") reply.status = 503;

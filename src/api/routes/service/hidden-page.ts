@@ -4,7 +4,6 @@ export const HIDDEN_PAGE = {
   isUnversioned: true,
   isDocumented: false,
   access: "public",
-  tags: ["Documentation"],
 } as const;
 
 /** The longest path of a file below such a page. */

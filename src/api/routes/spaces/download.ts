@@ -32,7 +32,6 @@ export const downloadRawFile = defineRoute({
     "For everybody with a role in the space. The type of the content is the file's. Every failed " +
     "authentication is 403. One range of bytes may be asked for; several are answered with the whole " +
     "file.",
-  tags: ["Raw files"],
   params: SpaceParams,
   query: RawFileAddress,
   headers: {

@@ -37,7 +37,6 @@ const postFolder = defineRoute({
   status: 201,
   summary: "Make a folder in a space, at its root or in another folder.",
   description: "For editors and owners of the space. Sending it twice makes two of the same name.",
-  tags: ["Folders"],
   body: FolderCreate,
   response: Folder,
   replyHeaders: ETAG,
@@ -65,7 +64,6 @@ const postEnsureFolders = defineRoute({
     "For editors and owners of the space. Sending it again, or twice at once, makes nothing " +
     "twice. Folders on the way are made too. Of several folders with one name in one place the " +
     "oldest is meant.",
-  tags: ["Folders"],
   body: FoldersEnsure,
   response: EnsuredFolders,
   errors: [404],
@@ -89,7 +87,6 @@ const listSpaceFolders = defineRoute({
   description:
     "For everybody with a role in the space. All folders of all levels in one list, unless " +
     "`parent_folder_id` asks for the children of one.",
-  tags: ["Folders"],
   params: SpaceParams,
   query: FolderListQuery,
   response: FolderPage,
@@ -111,7 +108,6 @@ const getFolder = defineRoute({
   audit: { action: "folders:read", resource: "folder" },
   summary: "One folder.",
   description: "For everybody with a role in its space. The `ETag` is for `If-Match` of a change.",
-  tags: ["Folders"],
   params: FolderParams,
   response: Folder,
   replyHeaders: ETAG,
@@ -134,7 +130,6 @@ const getFolderContents = defineRoute({
   description:
     "For everybody with a role in its space. All direct sub-folders come with each page; " +
     "documents of folders below are not among them.",
-  tags: ["Folders"],
   params: FolderParams,
   query: FolderContentsQuery,
   response: FolderContents,
@@ -168,7 +163,6 @@ const patchFolder = defineRoute({
   description:
     "For editors and owners of its space. A folder stays in its space, and cannot be moved below " +
     "itself (400). Documents in it are found by their new `folder_path` at once.",
-  tags: ["Folders"],
   params: FolderParams,
   body: FolderPatch,
   response: Folder,
@@ -199,7 +193,6 @@ const removeFolder = defineRoute({
   description:
     "For editors and owners of its space. All of it is gone for every later request and search; " +
     "what it takes on disk is freed in the background.",
-  tags: ["Folders"],
   params: FolderParams,
   headers: { "If-Match": "Delete only while the folder has this ETag" },
   errors: [412],

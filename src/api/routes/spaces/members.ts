@@ -22,7 +22,6 @@ const getSpaceMembers = defineRoute({
   audit: { action: "space_members:read", resource: "space" },
   summary: "List the members of a space with their roles.",
   description: "For its owners, and for admins of the organization unless the space is private.",
-  tags: ["Spaces"],
   params: SpaceParams,
   query: SpaceMembersQuery,
   response: SpaceMemberPage,
@@ -48,7 +47,6 @@ const putRole = defineRoute({
     "For its owners, and for admins of the organization unless the space is private. 201 if the user " +
     "had no role in it, 200 if the role was changed; sending it again changes nothing. The last " +
     "owner cannot become less: 400.",
-  tags: ["Spaces"],
   params: SpaceMemberParams,
   body: SpaceMemberPut,
   response: SpaceMember,
@@ -74,7 +72,6 @@ const deleteRole = defineRoute({
   description:
     "For its owners, and for admins of the organization unless the space is private. The user reaches " +
     "nothing of it any more within seconds. The last owner cannot be removed: 400.",
-  tags: ["Spaces"],
   params: SpaceMemberParams,
   errors: [400],
   async handle({ deps, caller, params }) {

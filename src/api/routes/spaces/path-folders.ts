@@ -16,7 +16,6 @@ export const makePathFolder = defineRoute({
     "For editors and owners of the space. Repeating it answers the same. A file at the path is 400. It " +
     "serves user interfaces that show empty folders; uploads need none, and integrations use " +
     "`/v1/folders`.",
-  tags: ["Raw files"],
   params: SpaceParams,
   body: PathFolderCreate,
   response: PathFolder,

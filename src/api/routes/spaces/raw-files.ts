@@ -43,7 +43,6 @@ const uploadRawFile = defineRoute({
     "For editors and owners of the space. A file that is at the path already is replaced: its document " +
     "gets a next version, and search serves the one before until then. Folders of the path need not " +
     "exist. The file's name is the form's, without any path.",
-  tags: ["Raw files"],
   params: SpaceParams,
   multipart: RawFileUpload,
   response: RawFileUploaded,
@@ -98,7 +97,6 @@ const listFiles = defineRoute({
   description:
     "For everybody with a role in the space. Newest first. Path folders are listed while they are " +
     "empty, with `size` null.",
-  tags: ["Raw files"],
   params: SpaceParams,
   query: RawFileQuery,
   response: RawFilePage,
@@ -129,7 +127,6 @@ const renameRawFile = defineRoute({
     "For editors and owners of the space. The document's name follows the file's. A path that is taken, " +
     "or where another document says that its file is, is 400, and then nothing is moved. Nothing is " +
     "processed again.",
-  tags: ["Raw files"],
   params: SpaceParams,
   body: RawFileRename,
   async handle({ deps, caller, params, body }) {
@@ -154,7 +151,6 @@ const deleteRawFile = defineRoute({
     "For editors and owners of the space. The file, its document, chunks and vectors are gone at once " +
     "for every request and search, and what they take in the stores is removed in the background. " +
     "`DELETE /v1/data/{document_id}` leaves the file. Asking again is 404.",
-  tags: ["Raw files"],
   params: SpaceParams,
   query: RawFileAddress,
   headers: { "If-Match": "Delete only while the file has this ETag" },

@@ -34,7 +34,6 @@ export const searchForSpaces = defineRoute({
   description:
     "Lists the spaces in which the caller has a role, the private one too; a key that is " +
     "narrowed to spaces lists those alone. All filters must hold; without a body all are listed.",
-  tags: ["Spaces"],
   query: SpaceSearchQuery,
   body: SpaceSearch,
   response: SpacePage,
@@ -53,7 +52,6 @@ const postSpace = defineRoute({
   status: 201,
   summary: "Create a shared space; the caller becomes its owner.",
   description: "Every member of the organization may. Sending it twice makes two of the same name.",
-  tags: ["Spaces"],
   body: SpaceCreate,
   response: Space,
   handle: async ({ deps, caller, body }) => createSpace(deps, caller, { name: body.name }),
@@ -70,7 +68,6 @@ const getSpace = defineRoute({
     "For everybody with a role in it, and for admins of the organization unless it is private. " +
     "The `ETag` is for `If-Match` of a change. `embedding` says whether the embedding model " +
     "knows the language of the space's documents; it is measured, and does not change the `ETag`.",
-  tags: ["Spaces"],
   params: SpaceParams,
   response: SpaceDetails,
   replyHeaders: ETAG,
@@ -104,7 +101,6 @@ const patchSpace = defineRoute({
   description:
     "For its owners, and for admins of the organization unless it is private. Only the name can " +
     "be changed; the space's id stays.",
-  tags: ["Spaces"],
   params: SpaceParams,
   body: SpacePatch,
   response: Space,
@@ -133,7 +129,6 @@ const removeSpace = defineRoute({
   description:
     "For its owners, and for admins of the organization. Nobody reaches it from now on; what is " +
     "stored is removed in the background. A private space cannot be deleted: 400.",
-  tags: ["Spaces"],
   params: SpaceParams,
   headers: IF_MATCH,
   errors: [400, 412],

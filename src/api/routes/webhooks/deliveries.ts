@@ -28,7 +28,6 @@ const postTest = defineRoute({
   status: 202,
   summary: "Send a `webhook.test` event to this webhook, regardless of its types.",
   description: "400 if the webhook is not active. What becomes of it is among the deliveries.",
-  tags: ["Webhooks"],
   params: WebhookParams,
   response: WebhookTest,
   errors: [400],
@@ -46,7 +45,6 @@ const getDeliveries = defineRoute({
   audit: { action: "webhooks:read", resource: "webhook" },
   summary: "List the deliveries of a webhook, newest first.",
   description: "They are kept as long as events are. None holds what was sent or answered.",
-  tags: ["Webhooks"],
   params: WebhookParams,
   query: WebhookDeliveryQuery,
   response: WebhookDeliveryPage,
@@ -74,7 +72,6 @@ const postRedelivery = defineRoute({
   status: 202,
   summary: "Redeliver an event with the same `webhook-id`.",
   description: "400 if the webhook is not active, 410 if the event is no longer kept.",
-  tags: ["Webhooks"],
   params: WebhookDeliveryParams,
   response: WebhookDelivery,
   errors: [400, 410],
@@ -102,7 +99,6 @@ const postReplay = defineRoute({
   description:
     "Each has the same `webhook-id` as before. At most 3 replays of a webhook are under way at once (400); " +
     "410 if `from` is before the oldest event that is kept.",
-  tags: ["Webhooks"],
   params: WebhookParams,
   body: WebhookReplayCreate,
   response: WebhookReplay,

@@ -33,7 +33,6 @@ const getWebhooks = defineRoute({
   audit: { action: "webhooks:read", resource: "webhook" },
   summary: "List the webhooks that the caller may manage, newest first.",
   description: "Owners see those of their spaces, admins also those of the organization. No secret is shown.",
-  tags: ["Webhooks"],
   query: WebhookQuery,
   response: WebhookPage,
   async handle({ deps, principal, query }) {
@@ -61,7 +60,6 @@ const postWebhook = defineRoute({
     "For a space its owners make it, for the organization its admins. It gets the events that " +
     "its maker may see, checked at each delivery; that of an organization gets none of private " +
     "spaces.",
-  tags: ["Webhooks"],
   body: WebhookCreate,
   response: WebhookCreated,
   replyHeaders: NO_STORE,
@@ -87,7 +85,6 @@ const getWebhook = defineRoute({
   description:
     "For owners of its space, and of a webhook of the organization for its admins. The `ETag` is " +
     "for `If-Match` of a change; no secret is shown.",
-  tags: ["Webhooks"],
   params: WebhookParams,
   response: Webhook,
   replyHeaders: ETAG,
@@ -109,7 +106,6 @@ const patchWebhook = defineRoute({
   description:
     "Events that come while it is paused are delivered when it is active again. Only its maker " +
     "changes the URL, and nobody the space.",
-  tags: ["Webhooks"],
   params: WebhookParams,
   body: WebhookPatch,
   response: Webhook,
@@ -139,7 +135,6 @@ const removeWebhook = defineRoute({
   description:
     "For owners of its space, and of a webhook of the organization for its admins. Nothing is " +
     "delivered to it from now on.",
-  tags: ["Webhooks"],
   params: WebhookParams,
   headers: IF_MATCH,
   errors: [412],
@@ -159,7 +154,6 @@ const rollSecret = defineRoute({
     "Roll a webhook's secret. The new one is shown only in this response; the previous one also " +
     "signs for a while.",
   description: "Only its maker may. During the overlap each delivery has a signature of each secret.",
-  tags: ["Webhooks"],
   params: WebhookParams,
   body: WebhookSecretRoll,
   response: WebhookCreated,
