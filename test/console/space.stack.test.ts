@@ -94,8 +94,10 @@ describe("a space", unless(MISSING_BROWSER), () => {
 
   test("a few letters lead to another space, by keyboard alone", async () => {
     const { page } = await visitSpace("ada");
-    await page.waitForFunction(
-      'performance.getEntriesByType("resource").some(({ name }) => name.includes("palette"))',
+    await until("the palette is loaded", () =>
+      page.evaluate<boolean>(
+        'performance.getEntriesByType("resource").some(({ name }) => name.includes("palette"))',
+      ),
     );
     await page.keyboard.press("Control+k");
     await page.getByRole("dialog").getByRole("textbox").waitFor();

@@ -180,7 +180,7 @@ describe("harmful archives fail with a code before they are unpacked", () => {
       "too_large",
     ],
     ["ODT", { mimetype: "x", "content.xml": zeros }, "too_large"],
-    ["XLSX", { "a.xml": zeros, "b.xml": zeros }, "too_large"],
+    ["XLSX", { "[Content_Types].xml": "<Types/>", "a.xml": zeros, "b.xml": zeros }, "too_large"],
     ["DOCX", { "readme.txt": "no document" }, "corrupt"],
     ["EPUB", { "readme.txt": "no book" }, "corrupt"],
   ] as const)("%s %#", async (fileType, files, code) => {
