@@ -83,7 +83,10 @@ export async function createTestDatabase({
       TEMPLATE_DATABASE,
     ]);
     const madeTemplate = rowCount === 1 ? `template ${TEMPLATE_DATABASE}` : "";
-    await client.query(`create database ${name} ${isEmpty ? "template template0" : madeTemplate}`);
+    // Postgres would write each page of the copy into its log, which takes four times as long.
+    await client.query(
+      `create database ${name} ${isEmpty ? "template template0" : madeTemplate} strategy file_copy`,
+    );
   });
   const url = withDatabase(admin, name);
   const db = openOwnedDatabase(url, 10);
