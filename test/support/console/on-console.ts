@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll } from "vitest";
 import { launchBrowser } from "../browser/chromium.ts";
 import { laterOf } from "../run/later.ts";
 import { closeSharedStack, restartEnded } from "../stack/shared-stack.ts";
-import type { StackOptions } from "../stack/stack.ts";
 import { provisionTenants } from "../tenants/provision.ts";
 import { type Tenants, type Who, newTenants } from "../tenants/tenants.ts";
 import { type ConsoleStack, startConsole } from "./start.ts";
@@ -52,7 +51,7 @@ async function sharedConsole(): Promise<ConsoleStack> {
  * `describe` that is skipped where there is no browser.
  */
 export function onSharedConsole(): OnConsole<SharedConsole> {
-  return useConsole<SharedConsole>(sharedConsole);
+  return useConsole();
 }
 
 /**
@@ -60,28 +59,19 @@ export function onSharedConsole(): OnConsole<SharedConsole> {
  * is.
  */
 export function onKillableConsole(): OnConsole<ConsoleStack> {
-  return useConsole<ConsoleStack>(sharedConsole, restartEnded);
+  return useConsole(restartEnded);
 }
 
-/** One of this file alone, for tests that kill, fill or reconfigure it; to be called as the shared one is. */
-export function onOwnConsole(options: StackOptions = {}): OnConsole<ConsoleStack> {
-  return useConsole<ConsoleStack>(
-    () => startConsole({ ...options, withoutTenants: true }),
-    (stack) => stack.close(),
-  );
-}
-
-function useConsole<S extends SharedConsole>(
-  start: () => Promise<S>,
-  end: (stack: S) => Promise<void> = async () => undefined,
-): OnConsole<S> {
+function useConsole(
+  end: (stack: ConsoleStack) => Promise<void> = async () => undefined,
+): OnConsole<ConsoleStack> {
   const tenants = newTenants();
-  const later = laterOf<S>("The console");
+  const later = laterOf<ConsoleStack>("The console");
   const visitors: Visitor[] = [];
-  let started: S | undefined;
+  let started: ConsoleStack | undefined;
   beforeAll(async () => {
     browser ??= launchBrowser();
-    started = await start();
+    started = await sharedConsole();
     await provisionTenants(started.database.db, started.env, tenants);
     later.set(started);
   });

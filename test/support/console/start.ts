@@ -23,18 +23,15 @@ export interface ConsoleStack extends Stack {
 }
 
 /** Builds the console unless it is built, and starts everything that it needs. */
-export async function startConsole(options: StackOptions = {}): Promise<ConsoleStack> {
+export async function startConsole(
+  options: Pick<StackOptions, "withoutTenants"> = {},
+): Promise<ConsoleStack> {
   const port = await freePort();
   const issuer = issuerUrl(port);
   await buildSite("console");
   const stack = await startStack({
     ...options,
-    env: (database) => ({
-      OIDC_ISSUER: issuer,
-      OIDC_AUDIENCE: AUDIENCE,
-      CONSOLE_CLIENT_ID: CONSOLE_CLIENT,
-      ...(typeof options.env === "function" ? options.env(database) : options.env),
-    }),
+    env: { OIDC_ISSUER: issuer, OIDC_AUDIENCE: AUDIENCE, CONSOLE_CLIENT_ID: CONSOLE_CLIENT },
   });
   let running: Running | undefined;
   const open = async (): Promise<void> => {

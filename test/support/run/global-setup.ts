@@ -104,8 +104,8 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
 const GIBIBYTE = 1024 ** 3;
 
 /**
- * Returns a folder in memory if there is plenty. A run makes and drops more than a hundred databases of several
- * hundred files each, and ext4 looks for an inode longer the more of them were freed within the last minute:
+ * Returns a folder in memory if there is plenty. A run makes and drops more than a hundred databases of many
+ * hundreds of files, and ext4 looks for an inode longer the more of them were freed within the last minute:
  * the tests that need only Postgres take twice as long on it.
  * @see https://elixir.bootlin.com/linux/v6.12/source/fs/ext4/ialloc.c `recently_deleted`
  */

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { consoleLink } from "../../src/embedded/servers/issuer-part.ts";
 import { MISSING_BROWSER } from "../support/browser/chromium.ts";
 import { violations } from "../support/console/axe.ts";
-import { emailOf, onOwnConsole } from "../support/console/on-console.ts";
+import { emailOf, onKillableConsole } from "../support/console/on-console.ts";
 import { pickPerson } from "../support/console/sign-in.ts";
 import { screenShown } from "../support/console/visitor.ts";
 import { unless } from "../support/run/unless.ts";
@@ -13,7 +13,7 @@ import { until } from "../support/until.ts";
 const SCHEMES = ["light", "dark"] as const;
 
 describe("the sign-in", unless(MISSING_BROWSER), () => {
-  const { stack, tenants, open, openAsStranger, visit } = onOwnConsole();
+  const { stack, tenants, open, openAsStranger, visit } = onKillableConsole();
 
   test("leads by the issuer to the screen that was asked for, and asks nobody else", async () => {
     const { page, faults } = await visit("ada", { path: "/keys" });
