@@ -10,37 +10,27 @@ import pg from "pg";
 import { type SqlRecord, pack } from "./sql-records.ts";
 
 const folder = process.env["SQL_RECORD_FOLDER"];
-const QUERY_FILE = /\/src\/db\/((?:[\w-]+\/)*[\w-]+)\.ts$/;
+const QUERY_FUNCTION =
+  /at (?:async )?(?:\w+\.)?(\w+)(?: \[as \w+\])? \(.*\/src\/db\/((?:[\w-]+\/)*[\w-]+)\.ts/;
 const NEW_TENANT = /set_config\('app\.organization_id', '([^']+)'/;
 const STACK_FRAMES = 40;
 
 const requests = new AsyncLocalStorage<string>();
 const tenants = new WeakMap<object, string>();
 
-/** By call sites: the lines of an `Error.stack` would cost more than the statement. */
 function functionsOnStack(): string[] {
-  const { stackTraceLimit, prepareStackTrace } = Error;
+  const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = STACK_FRAMES;
-  Error.prepareStackTrace = (_error, sites) => sites;
-  const sites = new Error("where").stack as unknown as NodeJS.CallSite[];
-  Object.assign(Error, { stackTraceLimit, prepareStackTrace });
-  return sites.flatMap((site) => {
-    const [, file] = QUERY_FILE.exec(site.getFileName() ?? "") ?? [];
-    const name = site.getFunctionName();
-    return file === undefined || name === null || file === "pool" ? [] : [`${file}.${name}`];
+  const lines = (new Error("where").stack ?? "").split("\n");
+  Error.stackTraceLimit = limit;
+  return lines.flatMap((line) => {
+    const [, name, file] = QUERY_FUNCTION.exec(line) ?? [];
+    return name === undefined || file === "pool" ? [] : [`${file}.${name}`];
   });
 }
 
-let unwritten: string[] = [];
-
-/** Written together with what else is noted in this turn of the event loop. */
 function note(record: SqlRecord): void {
-  if (unwritten.length === 0)
-    setImmediate(() => {
-      appendFileSync(join(folder ?? "", `${process.pid}.ndjson`), unwritten.join(""));
-      unwritten = [];
-    });
-  unwritten.push(`${JSON.stringify(record)}\n`);
+  appendFileSync(join(folder ?? "", `${process.pid}.ndjson`), `${JSON.stringify(record)}\n`);
 }
 
 type Query = (this: object, query: unknown, values?: unknown, callback?: unknown) => unknown;
