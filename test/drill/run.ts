@@ -83,15 +83,13 @@ function cellsOf({ long, oneOfEach, only, fault, shard }: Options): Cell[] {
 
 /** Each kind of work and each fault, in few cells: first those that bring both, then those that bring one. */
 function ofEachKind(cells: readonly Cell[]): Cell[] {
-  const seen = new Set<string>();
-  const chosen = new Set<Cell>();
+  const bringers = new Map<string, Cell>();
   for (const fewest of [2, 1])
     for (const cell of cells) {
-      const brought = [cell.point.load, cell.fault.name].filter((name) => !seen.has(name));
-      if (brought.length < fewest) continue;
-      chosen.add(cell);
-      for (const name of brought) seen.add(name);
+      const unseen = [cell.point.load, cell.fault.name].filter((name) => !bringers.has(name));
+      if (unseen.length >= fewest) for (const name of unseen) bringers.set(name, cell);
     }
+  const chosen = new Set(bringers.values());
   return cells.filter((cell) => chosen.has(cell));
 }
 
