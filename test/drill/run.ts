@@ -87,7 +87,7 @@ function ofEachKind(cells: readonly Cell[]): Cell[] {
   for (const fewest of [2, 1])
     for (const cell of cells) {
       const unseen = [cell.point.load, cell.fault.name].filter((name) => !bringers.has(name));
-      if (unseen.length >= fewest) for (const name of unseen) bringers.set(name, cell);
+      for (const name of unseen.length < fewest ? [] : unseen) bringers.set(name, cell);
     }
   const chosen = new Set(bringers.values());
   return cells.filter((cell) => chosen.has(cell));
