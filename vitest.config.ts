@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
-import { NODE_ARGUMENTS } from "./test/support/run/node-arguments.ts";
 import { LongestFirst } from "./test/support/run/sequencer.ts";
 import { notRunReporter } from "./test/support/run/not-run-reporter.ts";
 import { unstableReporter } from "./test/support/run/unstable-reporter.ts";
@@ -38,12 +37,13 @@ export default defineConfig({
   },
   test: {
     pool: "forks",
-    execArgv: NODE_ARGUMENTS,
+    // Its heap is large, and it would be searched for garbage twice whenever a test waits for a server.
+    execArgv: ["--no-memory-reducer", "--conditions=quick-timings"],
     // Files share what their worker process has imported and started.
     isolate: false,
     // More than there are cores: half of the files wait for processes of their own to start and to be missed.
     // A fourth would slow those down.
-    maxWorkers: 3,
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     retry: process.env["CI"] === "true" ? { count: 1, condition: TIMED_OUT } : 0,

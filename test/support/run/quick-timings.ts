@@ -1,5 +1,5 @@
 /**
- * The service's timings for tests: a fifth of the pauses and two fifths of the deadlines of {@link
+ * The service's timings for tests: a fifth of the pauses and two fifths of the deadlines and sweeps of {@link
  * file://../../../src/domain/work/timings.ts}, so that a killed process is missed after four seconds and not
  * after ten. Processes get them by the Node condition `quick-timings`, vitest by an alias; the bundle of
  * workflows is built with those of its process.
@@ -22,4 +22,9 @@ function scaled<Name extends string>(timings: Timings<Name>, factor: number, sho
 }
 
 export const DEADLINES = scaled(production.DEADLINES, DEADLINE_FACTOR, SHORTEST_DEADLINE_MS);
-export const PAUSES = scaled(production.PAUSES, PAUSE_FACTOR);
+const { sweep, processLease } = production.PAUSES;
+export const PAUSES = {
+  ...scaled(production.PAUSES, PAUSE_FACTOR),
+  // Each process does these also when nothing happens: by a fifth, an idle stack took a tenth of a core.
+  ...scaled({ sweep, processLease }, DEADLINE_FACTOR),
+};
