@@ -43,7 +43,7 @@ export default defineConfig({
     isolate: false,
     // More than there are cores: half of the files wait for processes of their own to start and to be missed.
     // A fourth would slow those down.
-    maxWorkers: 2,
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     retry: process.env["CI"] === "true" ? { count: 1, condition: TIMED_OUT } : 0,
