@@ -113,7 +113,7 @@ const TAG_OF: Readonly<Record<string, string>> = {
 };
 
 function tagOf({ operation = "", path }: Route): string {
-  const noun = operation.slice(0, operation.indexOf("."));
+  const [noun = ""] = operation.split(".");
   if (noun === "files" && path.startsWith("/spaces/")) return "Raw files";
   return TAG_OF[noun] ?? noun.charAt(0).toUpperCase() + noun.slice(1);
 }

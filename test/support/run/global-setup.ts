@@ -43,8 +43,14 @@ export default async function setup(): Promise<() => Promise<void>> {
  * `isDurable`, a Postgres that is killed may lose its last commits; that is faster, and enough for tests that
  * never kill it.
  */
-export async function startParts({ isDurable }: { readonly isDurable: boolean }): Promise<RunningParts> {
-  const dataDir = await mkdtemp(join(isDurable ? tmpdir() : await quickFolder(), "holdfast-test-"));
+export async function startParts({
+  isDurable,
+  folder = tmpdir(),
+}: {
+  readonly isDurable: boolean;
+  readonly folder?: string;
+}): Promise<RunningParts> {
+  const dataDir = await mkdtemp(join(folder, "holdfast-test-"));
   await chmod(dataDir, 0o711);
   const user = await serverUser();
   await makeDataDir(dataDir, user);
@@ -104,12 +110,12 @@ export async function startParts({ isDurable }: { readonly isDurable: boolean })
 const GIBIBYTE = 1024 ** 3;
 
 /**
- * Returns a folder in memory if there is plenty. A run makes and drops more than a hundred databases of many
- * hundreds of files, and ext4 looks for an inode longer the more of them were freed within the last minute:
- * the tests that need only Postgres take twice as long on it.
+ * Returns a folder in memory if there is plenty; not for benches, which measure disks too. A run of the tests
+ * makes and drops more than a hundred databases of hundreds of files, and ext4 looks for an inode longer the
+ * more of them were freed within the last minute: tests that need only Postgres take twice as long on it.
  * @see https://elixir.bootlin.com/linux/v6.12/source/fs/ext4/ialloc.c `recently_deleted`
  */
-async function quickFolder(): Promise<string> {
+export async function quickFolder(): Promise<string> {
   const shared = await statfs("/dev/shm").catch(() => undefined);
   const hasRoom =
     shared !== undefined &&

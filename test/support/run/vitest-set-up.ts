@@ -29,9 +29,9 @@ type Holder = { [SHARED]?: Shared };
  * once in a process.
  */
 async function start(): Promise<RunningParts> {
-  const { startParts } = await import("./global-setup.ts");
+  const { quickFolder, startParts } = await import("./global-setup.ts");
   startProcessesWith(...NODE_ARGUMENTS, "--conditions=quick-timings");
-  return startParts({ isDurable: false });
+  return startParts({ isDurable: false, folder: await quickFolder() });
 }
 
 /** Returns the tear-down, which ends the servers after the last project has ended. */
