@@ -220,7 +220,11 @@ test("keys live as long as the organization says", async () => {
   const expiry = async (rest: Record<string, unknown> = {}) => (await makeKey(rest)).body;
   const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000).toISOString();
   const before = (await makeKey()).body;
-  const changes = async () => (await people.audited("organization:update", people.tenants.acme)).length;
+  // A refused request is written down a moment later, and is no change.
+  const changes = async () =>
+    (await people.audited("organization:update", people.tenants.acme)).filter(
+      ({ outcome }) => outcome === "success",
+    ).length;
   const changedBefore = await changes();
   expect(await people.as("ada", "PATCH", organization, { max_key_lifetime_seconds: 3_600 })).toMatchObject({
     status: 200,
