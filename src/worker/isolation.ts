@@ -40,7 +40,7 @@ export function isolatedEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 /**
  * Checks once a second whether the process is needed, and starts it again if it has died. It gets the
  * environment of {@link isolatedEnvironment}, and ends when this process ends, in whatever way.
- * @see test/workflows/poison.stack.test.ts
+ * @see test/workflows/poison-worker.nightly.test.ts
  */
 export function keepIsolation({ log, isNeeded, reportLost }: IsolationDeps): Isolation {
   let child: ChildProcess | undefined;

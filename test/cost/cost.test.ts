@@ -6,11 +6,21 @@ import { describe, expect, test } from "vitest";
 import { CHUNKER_NAMES } from "../../src/chunkers/index.ts";
 import { API_ROUTES } from "../../src/api/routes/index.ts";
 import { TOOL_IDS } from "../../src/domain/tool-ids.ts";
-import { FAMILY_NAMES } from "./families.ts";
+import type { FAMILY_NAMES } from "./families.ts";
 import { findingsOf, IN_TESTS, Measurer } from "./measure.ts";
 import { parsedTypes } from "./subjects/parsers.ts";
 
 const PATIENCE_MS = 600_000;
+
+/** Files that anybody may send, and what is measured in a second; the night measures every family. */
+const QUICK = [
+  "parsers of text",
+  "parsers of containers",
+  "responses",
+  "keys and seals",
+  "events",
+  "functions",
+] as const satisfies readonly (typeof FAMILY_NAMES)[number][];
 
 async function namesOf(family: (typeof FAMILY_NAMES)[number]): Promise<string[]> {
   const measurer = new Measurer(family, IN_TESTS);
@@ -67,26 +77,6 @@ describe("every entry of a table is measured", () => {
   });
 });
 
-test("what is bad on purpose is found, and nothing else", { timeout: PATIENCE_MS }, async () => {
-  const findings = await findingsOf("seeded", {
-    ...IN_TESTS,
-    lengths: [...IN_TESTS.lengths, 65_536],
-    telling: 10,
-    deadlineMs: 6_000,
-  });
-  expect(findings).toEqual([
-    expect.stringMatching(/^quadratic on .*: grows [34]\.\d times per doubling/),
-    expect.stringMatching(/^endless on .*: hangs/),
-    expect.stringMatching(/^without a code on .*: ends without a code: SyntaxError/),
-    expect.stringMatching(/^many times its input on .*: makes too much/),
-    expect.stringMatching(/^of too much memory on .*: (?:ends its thread|hangs)/),
-  ]);
+test.each(QUICK)("what it costs grows as its input does: %s", { timeout: PATIENCE_MS }, async (family) => {
+  expect(await findingsOf(family, IN_TESTS)).toEqual([]);
 });
-
-test.each(FAMILY_NAMES)(
-  "what it costs grows as its input does: %s",
-  { timeout: PATIENCE_MS },
-  async (family) => {
-    expect(await findingsOf(family, IN_TESTS)).toEqual([]);
-  },
-);

@@ -33,7 +33,7 @@ const SEEDS = [String(Math.floor(Date.now() / 86_400_000)), "7", "101", "1009", 
 const PARTS: readonly Part[] = [
   {
     name: "tests",
-    what: "the image, packages of clients, snippets of every language, rolling restarts, `npm run dev`, screens",
+    what: "the image, packages of clients, snippets of every language, rolling restarts, dependencies away, screens",
     commands: [vitest("--project", "nightly")],
   },
   {

@@ -9,6 +9,9 @@ export const POISON = "This sentence kills the worker.";
 /** Beginnings of file names that kill the process that parses them, by the signal that they send. */
 export const DEADLY = { SIGSEGV: "segmentation-fault", SIGKILL: "out-of-luck" } as const;
 
+/** The settings of a worker with it. */
+export const WITH_POISON = { NODE_OPTIONS: `--import ${import.meta.url}` };
+
 const SELF = JSON.stringify(import.meta.url);
 
 /** Code that is inserted after a text that occurs once in the module. */

@@ -6,9 +6,9 @@ const PROJECTS = ["nightly", "stack", "process", "database", "unit"];
 
 /**
  * Puts files that start servers or processes of their own first: they take longest and mostly wait, so short
- * files fill the gaps at the end. Files that share a stack follow, together with the cost test, then files
- * that need less. Within each kind the order is vitest's: slowest first, as measured last time, or largest
- * first. `TEST_SHUFFLE=7 npm test` shuffles each kind with that seed.
+ * files fill the gaps at the end. Files that share a stack follow, then files that need less. Within each
+ * kind the order is vitest's: slowest first, as measured last time, or largest first. `TEST_SHUFFLE=7 npm
+ * test` shuffles each kind with that seed.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -25,13 +25,10 @@ function shuffled(files: readonly TestSpecification[], seed: number): TestSpecif
   return files.toSorted((a, b) => places.get(a)! - places.get(b)!);
 }
 
-/** Keeps one core busy for longer than all tests without servers together, so it must not start last. */
-const BUSY = "/test/cost/cost.test.ts";
 /** Share a stack of their own, which takes processor time from its start to the last file that needs one. */
 const CONSOLE = /\/test\/console\/\w+\.stack\.test\.ts$/;
 
 function rank({ project, moduleId }: TestSpecification): number {
-  if (moduleId.endsWith(BUSY)) return 1;
   const within = moduleId.endsWith(".own-stack.test.ts") ? 0 : CONSOLE.test(moduleId) ? 2 : 1;
   return PROJECTS.indexOf(project.name) * 3 + within;
 }
