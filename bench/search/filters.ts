@@ -11,7 +11,7 @@ import { updateVectorIndexes } from "../../src/db/search/index/vector-indexes.ts
 import { readSearchScope } from "../../src/db/search/scope.ts";
 import type { Condition } from "../../src/domain/requests/conditions.ts";
 import { HybridSearch } from "../../src/schema/documents/search.ts";
-import { hybridSearch } from "../../src/search/hybrid.ts";
+import { hybridSearch } from "../../test/support/search/hybrid-search.ts";
 import { createOrganization, createSpace } from "../../test/support/stack/search-space.ts";
 import { percentile, say } from "../report.ts";
 import { throwawayDatabase, openThrowaway } from "../throwaway-database.ts";

@@ -10,7 +10,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { inTenant } from "../../src/db/pool.ts";
 import { denseCandidates } from "../../src/db/search/embeddings.ts";
 import { updateVectorIndexes } from "../../src/db/search/index/vector-indexes.ts";
-import { hybridSearch } from "../../src/search/hybrid.ts";
+import { hybridSearch } from "../../test/support/search/hybrid-search.ts";
 import { createOrganization, createSpace } from "../../test/support/stack/search-space.ts";
 import { makeCorpus } from "./corpus.ts";
 import { DIMENSIONS, MODEL, loadRange } from "./load.ts";

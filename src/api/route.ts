@@ -10,6 +10,7 @@ import type { ErrorAnswer, ErrorForm } from "./errors/answer-error.ts";
 import type { Idempotency, RepeatCheck } from "./idempotency.ts";
 import type { Parts } from "./json-answer.ts";
 import type { JsonLimits } from "./body/json-limits.ts";
+import { type PathParameters, pathParameters } from "../schema/path-parameters.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
 
 /**
@@ -95,10 +96,10 @@ export interface AuditRule {
   readonly isChange?: boolean;
 }
 
-interface RouteContract<A extends Access> {
+interface RouteContract<A extends Access, Path extends `/${string}` = `/${string}`> {
   readonly method: Method;
   /** The path after `/v1`, such as `/data/:document_id`. */
-  readonly path: `/${string}`;
+  readonly path: Path;
   /** Its name in the OpenAPI document, which clients make calls and tags of: `documents.upload`. */
   readonly operation?: string;
   /** True for paths without `/v1`, such as `/health`. */
@@ -186,11 +187,13 @@ export type Presentable<T> = T extends Date
 
 interface RouteDefinition<
   A extends Access,
+  Path extends `/${string}`,
   P extends z.ZodType,
   Q extends z.ZodType,
   B extends z.ZodType,
   R extends z.ZodType,
-> extends RouteContract<A> {
+> extends RouteContract<A, Path> {
+  /** Default: what the path's names stand for in every path. */
   readonly params?: P;
   readonly query?: Q;
   /** The JSON body; an optional schema makes the body optional. */
@@ -212,24 +215,29 @@ type Nothing = z.ZodUndefined | z.ZodVoid;
  * @example
  * export const getThing = defineRoute({
  *   method: "GET",
- *   path: "/things/:thing_id",
+ *   path: "/spaces/:space_id/things",
  *   access: "keys",
- *   tags: ["Things"],
- *   summary: "A thing.",
- *   params: z.object({ thing_id: z.uuid() }),
- *   response: Thing,
- *   handle: ({ params, deps, principal }) => readThing(deps, principal, params.thing_id),
+ *   summary: "The things of a space.",
+ *   response: Things,
+ *   handle: ({ params, deps, principal }) => readThings(deps, principal, params.space_id),
  * });
  * @see test/api/app.test.ts
  */
 export function defineRoute<
   const A extends Access,
-  P extends z.ZodObject = z.ZodObject<Record<never, never>>,
+  const Path extends `/${string}`,
+  P extends z.ZodObject = PathParameters<Path>,
   Q extends z.ZodObject = z.ZodObject<Record<never, never>>,
   B extends z.ZodType = z.ZodUndefined,
   R extends z.ZodType = Nothing,
->(definition: RouteDefinition<A, P, Q, B, R>): Route<R> {
-  const { params, query, body, response, isUnversioned = false } = definition;
+>(definition: RouteDefinition<A, Path, P, Q, B, R>): Route<R> {
+  const {
+    params = pathParameters(definition.path),
+    query,
+    body,
+    response,
+    isUnversioned = false,
+  } = definition;
   return {
     ...definition,
     status: definition.status ?? 200,

@@ -1,7 +1,7 @@
 /** The parts that the contracts of several resources share: ids, timestamps, pages, people, errors. */
 import { z } from "zod";
 import { field } from "./field.ts";
-import { AgentId, DocumentId, FolderId, OrganizationId, SpaceId, UserId } from "./ids.ts";
+import { OrganizationId, UserId } from "./ids.ts";
 import { NOT_BLANK } from "./requests/patterns.ts";
 
 /** Keeps offsets within a bigint; no list has so many pages. */
@@ -141,13 +141,9 @@ export const Person = z
   })
   .meta({ id: "Person", description: "A user, as shown with what they made" });
 
-export const SpaceParams = z.object({ space_id: SpaceId });
-export const FolderParams = z.object({ folder_id: FolderId });
-export const DocumentParams = z.object({ document_id: DocumentId });
-export const AgentParams = z.object({ agent_id: AgentId });
-export const OrganizationParams = z.object({
-  organization_id: OrganizationId.describe("The caller's own organization; any other one is answered 404"),
-});
+export const OwnOrganizationId = OrganizationId.describe(
+  "The caller's own organization; any other one is answered 404",
+);
 
 /** A display name, which must not be blank. */
 export const Name = z

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { field } from "./field.ts";
 import { canonicalCidr } from "../domain/tenancy/cidr.ts";
 import { CAPABILITIES } from "../domain/tenancy/principal.ts";
-import { envelope, Name, OrganizationParams, pageQuery, Timestamp, TimestampInput } from "./fields.ts";
+import { envelope, Name, pageQuery, Timestamp, TimestampInput } from "./fields.ts";
 import { ApiKeyId, SpaceId, UserId } from "./ids.ts";
 import type { FilterFields } from "./requests/filters.ts";
 import { ANY_TEXT } from "./requests/patterns.ts";
@@ -124,9 +124,6 @@ export const ApiKeyCreate = z.strictObject(wanted).meta({
 export const OrganizationKeyCreate = z
   .strictObject({ ...wanted, user_id: UserId.describe("The member who will own it") })
   .meta({ id: "OrganizationKeyCreate" });
-
-export const ApiKeyParams = z.object({ api_key_id: ApiKeyId });
-export const OrganizationKeyParams = OrganizationParams.extend({ api_key_id: ApiKeyId });
 
 const KEY_FIELDS: FilterFields = {
   name: "text",

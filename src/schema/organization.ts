@@ -5,7 +5,7 @@ import {
   AvatarUrl,
   envelope,
   Name,
-  OrganizationParams,
+  OwnOrganizationId,
   pageQuery,
   PARTS_PER_PAGE,
   Timestamp,
@@ -72,7 +72,8 @@ export const Member = z
   .meta({ id: "Member" });
 export const MemberPage = envelope(Member, "MemberPage");
 export const MemberQuery = pageQuery(PARTS_PER_PAGE);
-export const MemberParams = OrganizationParams.extend({
+export const MemberParams = z.object({
+  organization_id: OwnOrganizationId,
   user_id: UserId.describe("The member; of a new one, an id that the caller chooses"),
 });
 export const MemberPut = writtenBack(

@@ -31,13 +31,11 @@ export const ReceiptKeySet = z
   })
   .meta({ id: "ReceiptKeySet" });
 
-export const ReceiptKeyParams = z.object({
-  kid: z
-    .string()
-    .max(64)
-    .regex(/^[\w-]+$/)
-    .meta({ description: "The key that a receipt's header names", example: EXAMPLE_KID }),
-});
+export const ReceiptKeyId = z
+  .string()
+  .max(64)
+  .regex(/^[\w-]+$/)
+  .meta({ description: "The key that a receipt's header names", example: EXAMPLE_KID });
 
 const Base64Url = z
   .string()

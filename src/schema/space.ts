@@ -93,7 +93,6 @@ export const SpaceMember = z
   .meta({ id: "SpaceMember" });
 export const SpaceMemberPage = envelope(SpaceMember, "SpaceMemberPage");
 export const SpaceMembersQuery = pageQuery(PARTS_PER_PAGE);
-export const SpaceMemberParams = z.object({ space_id: SpaceId, user_id: UserId });
 export const SpaceMemberPut = writtenBack(
   SpaceMember,
   z.strictObject({ role: SpaceRole }).meta({ id: "SpaceMemberPut" }),

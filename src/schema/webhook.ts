@@ -117,9 +117,6 @@ export const WebhookPatch = writtenBack(
     .meta({ id: "WebhookPatch", example: { status: "paused" } }),
 );
 
-export const WebhookParams = z.object({ webhook_id: WebhookId });
-export const WebhookDeliveryParams = z.object({ webhook_id: WebhookId, delivery_id: DeliveryId });
-
 export const WebhookQuery = pageQuery().extend({
   space_id: SpaceId.optional().describe("Only those of this space"),
   status: z.enum(STATUSES).optional().meta({ description: "Only those with this status", example: "paused" }),

@@ -55,16 +55,6 @@ function gateOf(db: Database): Gate {
   return gate;
 }
 
-/** As {@link searchSpaces}, in one space. */
-export function hybridSearch(
-  deps: SearchDeps,
-  { organization, space }: { readonly organization: OrganizationRef; readonly space: SpaceRef },
-  request: SearchRequest,
-  signal?: AbortSignal,
-): Promise<SearchAnswer> {
-  return searchSpaces(deps, { organization, spaces: [space] }, request, signal);
-}
-
 /**
  * The chunks of the spaces that answer the query best: by score, then by space, document and index; in the
  * reranker's order if there is one and the request does not leave it out, or in the chat model's if the

@@ -4,7 +4,7 @@ import { inTenant } from "../../src/db/pool.ts";
 import { hideRun } from "../../src/db/search/hidden.ts";
 import { DomainError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
-import { hybridSearch } from "../../src/search/hybrid.ts";
+import { hybridSearch } from "../support/search/hybrid-search.ts";
 import { type FoxSpace, along, createFoxSpace } from "../support/stack/fox-space.ts";
 import {
   createFolder,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { meanOf, measure } from "../../bench/search/quality/measures.ts";
 import { createLocalMiniLm } from "../../src/models/embedding/local-minilm.ts";
-import { hybridSearch } from "../../src/search/hybrid.ts";
+import { hybridSearch } from "../support/search/hybrid-search.ts";
 import { type MadeCollection, makeCollection } from "../support/search/made-collection.ts";
 import { ARABIC, CHINESE, ENGLISH, GERMAN, RUSSIAN } from "../support/search/made-languages.ts";
 import { type TestDatabase, createTestDatabase } from "../support/servers/database.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DomainError } from "../../src/domain/errors.ts";
 import type { Reranker } from "../../src/models/rerank/types.ts";
-import { hybridSearch } from "../../src/search/hybrid.ts";
+import { hybridSearch } from "../support/search/hybrid-search.ts";
 import { type FoxSpace, createFoxSpace } from "../support/stack/fox-space.ts";
 
 let foxes: FoxSpace;

@@ -8,7 +8,7 @@ import type { EmbeddingModel } from "../../../src/models/embedding/embedding-mod
 import { createLocalMiniLm } from "../../../src/models/embedding/local-minilm.ts";
 import { scoreSparse } from "../../../src/search/bm25.ts";
 import { createChunkSet } from "../../../src/search/chunk-set.ts";
-import { hybridSearch } from "../../../src/search/hybrid.ts";
+import { hybridSearch } from "../../../test/support/search/hybrid-search.ts";
 import { analyzeQuery } from "../../../src/search/text/analyzer.ts";
 import type { OwnedDatabase } from "../../../test/support/servers/database.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import { mapAtMost } from "../../../src/process/concurrency/settle-all.ts";
 import type { SearchHit } from "../../../src/search/request.ts";
-import { hybridSearch } from "../../../src/search/hybrid.ts";
+import { hybridSearch } from "../../../test/support/search/hybrid-search.ts";
 import type { EmbeddingModel } from "../../../src/models/embedding/embedding-model.ts";
 import { createLocalMiniLm } from "../../../src/models/embedding/local-minilm.ts";
 import { freePort } from "../../../src/embedded/ports.ts";

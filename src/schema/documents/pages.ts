@@ -3,7 +3,7 @@ import { z } from "zod";
 import { field } from "../field.ts";
 import { MAX_RECEIPT_CHARACTERS } from "../../domain/receipts/claims.ts";
 import { MAX_PICTURE_WIDTH, PICTURE_FORMATS } from "../../domain/locations/page-picture.ts";
-import { DocumentParams, envelope, FilePart, pageQuery } from "../fields.ts";
+import { envelope, FilePart, pageQuery } from "../fields.ts";
 
 const Version = z.int().min(1).max(2_147_483_647).optional().meta({
   description:
@@ -11,7 +11,7 @@ const Version = z.int().min(1).max(2_147_483_647).optional().meta({
   example: 2,
 });
 
-const PageNumber = z.int().min(1).max(2_147_483_647);
+export const PageNumber = z.int().min(1).max(2_147_483_647);
 
 const Side = (what: string, example: number) =>
   z
@@ -34,10 +34,6 @@ const PageSize = z
 
 export const PageSizePage = envelope(PageSize, "PageSizePage");
 export const PagesQuery = pageQuery().extend({ version: Version });
-
-export const PageParams = DocumentParams.extend({
-  page_number: PageNumber.meta({ description: "Which page, from 1", example: 1 }),
-});
 
 const DEFAULT_WIDTH = 1_000;
 /** The id of a chunk, or a compact JWS. */

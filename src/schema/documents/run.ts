@@ -60,14 +60,9 @@ export const Run = Version.extend({
   waiting: WaitingFor.nullable().meta({ description: "What it waits for; null: nothing", example: null }),
 }).meta({ id: "Run" });
 
-export const RunParams = z.object({ pipeline_run_id: RunId });
-export const BatchParams = z.object({ batch_id: BatchId });
-export const VersionParams = z.object({
-  document_id: DocumentId,
-  version: z.int().min(1).max(2_147_483_647).meta({
-    description: "The version to publish again: the one before the published one",
-    example: 1,
-  }),
+export const PublishedAgain = z.int().min(1).max(2_147_483_647).meta({
+  description: "The version to publish again: the one before the published one",
+  example: 1,
 });
 
 const CHUNKER_NAMES = ["page_based", "markdown", "recursive", "sentence", "fixed_tokens"] as const;

@@ -68,8 +68,6 @@ export const FileDeleted = z
   })
   .meta({ id: "FileDeleted" });
 
-export const FileParams = z.object({ file_id: FileIdInput });
-
 export const FilesQuery = listQuery(FileIdInput, { max: MAX_LISTED, default: MAX_LISTED }).extend({
   purpose: z.string().max(64).optional().meta({ description: "Only files of this", example: "assistants" }),
 });

@@ -4,14 +4,7 @@ import { field } from "../field.ts";
 import { DocumentId } from "../ids.ts";
 import { AttributesInput, AttributesOutput } from "./attributes.ts";
 import { MomentInSeconds } from "./files.ts";
-import {
-  FileBatchIdInput,
-  FileBatchIdOutput,
-  FileIdInput,
-  FileIdOutput,
-  VectorStoreIdInput,
-  VectorStoreIdOutput,
-} from "./ids.ts";
+import { FileBatchIdOutput, FileIdInput, FileIdOutput, VectorStoreIdOutput } from "./ids.ts";
 import { listOf, listQuery } from "./list.ts";
 import { ChunkingStrategy, FileCounts, MAX_FILES } from "./vector-stores.ts";
 
@@ -111,8 +104,6 @@ export const StoreFileDeleted = z
   })
   .meta({ id: "VectorStoreFileDeleted" });
 
-export const StoreFileParams = z.object({ vector_store_id: VectorStoreIdInput, file_id: FileIdInput });
-
 export const StoreFilesQuery = listQuery(FileIdInput).extend({
   filter: z
     .enum(["in_progress", "completed", "failed", "cancelled"])
@@ -133,8 +124,3 @@ export const FileBatch = z
     file_counts: FileCounts,
   })
   .meta({ id: "VectorStoreFileBatch" });
-
-export const FileBatchParams = z.object({
-  vector_store_id: VectorStoreIdInput,
-  file_batch_id: FileBatchIdInput,
-});

@@ -127,7 +127,6 @@ export const VectorStore = z
 
 export const VectorStoreList = listOf(VectorStore, "VectorStoreList");
 export const VectorStoresQuery = listQuery(VectorStoreIdInput);
-export const VectorStoreParams = z.object({ vector_store_id: VectorStoreIdInput });
 
 export const VectorStoreDeleted = z
   .object({

@@ -1,6 +1,7 @@
 /** A space with a few documents about foxes, for tests of search. */
 import { type TestDatabase, createTestDatabase } from "../servers/database.ts";
-import { type SearchDeps, type SearchRequest, hybridSearch } from "../../../src/search/hybrid.ts";
+import { hybridSearch } from "../search/hybrid-search.ts";
+import type { SearchDeps, SearchRequest } from "../../../src/search/hybrid.ts";
 import {
   type SearchSpace,
   type WrittenDocument,

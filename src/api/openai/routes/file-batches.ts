@@ -12,11 +12,10 @@ import type { z } from "zod";
 import {
   FileBatch,
   FileBatchCreate,
-  FileBatchParams,
   StoreFileList,
   StoreFilesQuery,
 } from "../../../schema/openai/store-files.ts";
-import { chunkingOf, VectorStoreParams } from "../../../schema/openai/vector-stores.ts";
+import { chunkingOf } from "../../../schema/openai/vector-stores.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
 import { defineRoute } from "../../route.ts";
 import { answerList, cursorsOf } from "./cursors.ts";
@@ -40,7 +39,6 @@ const createBatch = defineRoute({
   description:
     "For editors and owners of its space. A file that the caller has not is refused with its field as `param`, " +
     "and nothing is changed.",
-  params: VectorStoreParams,
   body: FileBatchCreate,
   response: FileBatch,
   ignoresUnknown: true,
@@ -96,7 +94,6 @@ const getBatch = defineRoute({
   audit: { action: "documents:read", ...RESOURCE },
   summary: "A batch of files, and how many of them are in which state.",
   description: "For everybody with a role in its space. Files that were removed since do not count.",
-  params: FileBatchParams,
   response: FileBatch,
   replyHeaders: POLL_HEADERS,
   async handle({ principal, read, params, reply }) {
@@ -117,7 +114,6 @@ const cancelBatch = defineRoute({
   summary: "Cancel a batch of files: those that are still processed end.",
   description:
     "For editors and owners of its space. What has completed stays. A batch that has ended stays as it is.",
-  params: FileBatchParams,
   response: FileBatch,
   idempotent: repeatsIn("documents:reprocess"),
   handle: async ({ deps, caller, params }) =>
@@ -134,7 +130,6 @@ const listFilesOfBatch = defineRoute({
   audit: { action: "documents:read", ...RESOURCE },
   summary: "The files of a batch that are still in the vector store.",
   description: "For everybody with a role in its space.",
-  params: FileBatchParams,
   query: StoreFilesQuery,
   response: StoreFileList,
   async handle({ principal, read, params, query }) {

@@ -12,15 +12,9 @@ import { readTenant } from "../../../db/pool.ts";
 import { findFile } from "../../../queries/user-files/find-file.ts";
 import { knownDocument, openedDocument } from "../../../domain/tenancy/opened-content.ts";
 import { notFound } from "../../../domain/not-found.ts";
+import { FileIdInput } from "../../../schema/openai/ids.ts";
 import { FilePart } from "../../../schema/fields.ts";
-import {
-  FileDeleted,
-  FileList,
-  FileObject,
-  FileParams,
-  FilesQuery,
-  FileUpload,
-} from "../../../schema/openai/files.ts";
+import { FileDeleted, FileList, FileObject, FilesQuery, FileUpload } from "../../../schema/openai/files.ts";
 import { drillPoint } from "../../../telemetry/drill-point.ts";
 import { readForm } from "../../body/form.ts";
 import { discardFile, receiveFile } from "../../body/stored-upload.ts";
@@ -86,7 +80,7 @@ function withExpiry<T>(upload: ReceivedUpload<T>): ReceivedUpload<T> {
 async function mayRepeat({ deps, principal, answer }: Repeat): Promise<void> {
   authorizeUserFiles(principal, "user_files:create");
   if (answer === null) return;
-  const { id } = FileParams.transform(({ file_id }) => ({ id: file_id })).parse({ file_id: answer["id"] });
+  const id = FileIdInput.parse(answer["id"]);
   const file = await readTenant(deps.db, principal.organization, (sql) => findUserFile(sql, principal, id));
   if (file === undefined) throw notFound("file");
 }
@@ -129,7 +123,6 @@ const getFile = defineRoute({
   description:
     "The caller's own, or one that is in a vector store which the caller reaches. The id of a document, with " +
     "`file-` before it, is the id of a file too.",
-  params: FileParams,
   response: FileObject,
   async handle({ deps, principal, params, request }) {
     const found = await findFile(deps.db, principal, params.file_id);
@@ -151,7 +144,6 @@ const removeFile = defineRoute({
   description:
     "Its documents are gone at once; the stored bytes are erased once nothing refers to them. A document's own " +
     "id deletes the document.",
-  params: FileParams,
   response: FileDeleted,
   async handle({ deps, caller, params }) {
     await deleteUserFile(deps, caller, params.file_id);
@@ -172,7 +164,6 @@ const getContent = defineRoute({
   audit: { action: "user_files:read", resource: "user_file", param: "file_id" },
   summary: "The bytes of a file.",
   description: "Whatever its purpose. For everybody to whom `GET /v1/files/{file_id}` shows it.",
-  params: FileParams,
   replyHeaders: {
     "Content-Disposition": "`attachment` with the file's name",
     "Content-Length": "Bytes of the answer",

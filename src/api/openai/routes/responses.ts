@@ -1,7 +1,7 @@
 /** Responses: OpenAI's newer interface to answers, kept for a day, with tools of the client. */
 import { z } from "zod";
 import { authorizeListing } from "../../../auth/policy.ts";
-import { ResponseIdInput, encodeId } from "../../../schema/openai/ids.ts";
+import { encodeId } from "../../../schema/openai/ids.ts";
 import { listPage } from "../../../schema/openai/list.ts";
 import { InputItemsQuery, ResponseQuery, ResponseRequest } from "../../../schema/openai/response-request.ts";
 import {
@@ -15,8 +15,6 @@ import { holdSeat } from "../../events/hold-seat.ts";
 import { type Route, defineRoute } from "../../route.ts";
 import type { InputPage } from "../responses/kept/input-page.ts";
 import { includesResults } from "../responses/prepare.ts";
-
-const params = z.object({ response_id: ResponseIdInput });
 
 const events = {
   "text/event-stream": {
@@ -34,7 +32,6 @@ const contract = {
 const ofOne = {
   ...contract,
   audit: { action: "agents:chat", resource: "response", isChange: false },
-  params,
 } as const;
 
 const createResponse = defineRoute({

@@ -18,11 +18,10 @@ import {
   StoreFileCreate,
   StoreFileDeleted,
   StoreFileList,
-  StoreFileParams,
   StoreFilesQuery,
   StoreFileUpdate,
 } from "../../../schema/openai/store-files.ts";
-import { chunkingOf, FileContentPage, VectorStoreParams } from "../../../schema/openai/vector-stores.ts";
+import { chunkingOf, FileContentPage } from "../../../schema/openai/vector-stores.ts";
 import type { Deps } from "../../deps.ts";
 import type { Parts } from "../../json-answer.ts";
 import { defineRoute } from "../../route.ts";
@@ -48,7 +47,6 @@ const addStoreFile = defineRoute({
     "For editors and owners of its space. The file becomes a document there, which is processed in the " +
     "background; its stored bytes are not copied. One that is in the store already stays, and is processed again " +
     "if it had failed or its chunking changes.",
-  params: VectorStoreParams,
   body: StoreFileCreate,
   response: StoreFile,
   ignoresUnknown: true,
@@ -76,7 +74,6 @@ const listFilesOfStore = defineRoute({
   audit: { action: "documents:read", resource: "folder", param: "vector_store_id" },
   summary: "The files of a vector store: all documents in its folder and below.",
   description: "For everybody with a role in its space.",
-  params: VectorStoreParams,
   query: StoreFilesQuery,
   response: StoreFileList,
   async handle({ principal, read, params, query }) {
@@ -128,7 +125,6 @@ const getStoreFile = defineRoute({
   description:
     "For everybody with a role in its space. It always ends: `completed`, `failed` with its `last_error`, or " +
     "`cancelled`. While it waits for an outage to end it is `in_progress`, and `waiting_for` says so.",
-  params: StoreFileParams,
   response: StoreFile,
   replyHeaders: POLL_HEADERS,
   async handle({ deps, principal, params, request, reply }) {
@@ -150,7 +146,6 @@ const changeStoreFile = defineRoute({
   audit: audited("documents:update"),
   summary: "Replace the attributes of a file in a vector store.",
   description: "For editors and owners of its space. Nothing is processed again.",
-  params: StoreFileParams,
   body: StoreFileUpdate,
   response: StoreFile,
   ignoresUnknown: true,
@@ -175,7 +170,6 @@ const removeStoreFile = defineRoute({
   description:
     "For editors and owners of its space. Deletes that document alone: the uploaded file stays, and so do " +
     "documents that were made of it elsewhere.",
-  params: StoreFileParams,
   response: StoreFileDeleted,
   async handle({ deps, caller, params }) {
     await removeFile(deps, caller, { storeId: params.vector_store_id, fileId: params.file_id });
@@ -195,7 +189,6 @@ const getStoreFileContent = defineRoute({
   description:
     "For everybody with a role in its space: the units of the published version or, before the first one is " +
     "published, of the run under way as soon as it is parsed.",
-  params: StoreFileParams,
   response: FileContentPage,
   async handle({ deps, principal, params, request: { opened } }) {
     const file = await readStoreFile(deps, principal, params);

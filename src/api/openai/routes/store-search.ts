@@ -7,11 +7,7 @@ import { readFoundFiles } from "../../../db/stores/files.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { settleAll } from "../../../process/concurrency/settle-all.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
-import {
-  VectorStoreParams,
-  VectorStoreSearch,
-  VectorStoreSearchPage,
-} from "../../../schema/openai/vector-stores.ts";
+import { VectorStoreSearch, VectorStoreSearchPage } from "../../../schema/openai/vector-stores.ts";
 import { embedAhead, searchSpaces } from "../../../search/hybrid.ts";
 import type { SearchAnswer, SearchHit, SearchRequest } from "../../../search/request.ts";
 import type { Deps } from "../../deps.ts";
@@ -30,7 +26,6 @@ export const searchVectorStore = defineRoute({
   description:
     "For everybody with a role in its space. Each result is a chunk. Scores are those of hybrid search; with " +
     "several queries a chunk has the best of its scores.",
-  params: VectorStoreParams,
   body: VectorStoreSearch,
   response: VectorStoreSearchPage,
   // Each query is a search.

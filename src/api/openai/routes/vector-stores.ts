@@ -8,13 +8,13 @@ import { updateStore } from "../../../commands/vector-stores/update-store.ts";
 import { countContents, findStore, listStores } from "../../../db/stores/stores.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { type Action, authorize } from "../../../auth/policy.ts";
+import { VectorStoreIdInput } from "../../../schema/openai/ids.ts";
 import {
   chunkingOf,
   VectorStore,
   VectorStoreCreate,
   VectorStoreDeleted,
   VectorStoreList,
-  VectorStoreParams,
   VectorStoresQuery,
   VectorStoreUpdate,
 } from "../../../schema/openai/vector-stores.ts";
@@ -74,7 +74,7 @@ const createVectorStore = defineRoute({
 /** The store must still be there, and the caller may still write to it. */
 async function mayRepeatCreation({ deps, principal, answer }: Repeat): Promise<void> {
   if (answer === null) return authorizeListing(principal, "folders:create");
-  const { vector_store_id: id } = VectorStoreParams.parse({ vector_store_id: answer["id"] });
+  const id = VectorStoreIdInput.parse(answer["id"]);
   await readTenant(deps.db, principal.organization, (sql) =>
     requireStore(sql, principal, "folders:write", id),
   );
@@ -126,7 +126,6 @@ const getVectorStore = defineRoute({
   audit: audited("folders:read"),
   summary: "A vector store, which may be any folder.",
   description: "For everybody with a role in its space.",
-  params: VectorStoreParams,
   response: VectorStore,
   async handle({ principal, read, params }) {
     const { vector_store_id: id } = params;
@@ -150,7 +149,6 @@ const changeVectorStore = defineRoute({
   description:
     "For editors and owners of its space. Its folder gets the name too. A store that had expired " +
     "is live again, without what it had.",
-  params: VectorStoreParams,
   body: VectorStoreUpdate,
   response: VectorStore,
   ignoresUnknown: true,
@@ -178,7 +176,6 @@ const removeVectorStore = defineRoute({
   description:
     "For editors and owners of its space. Gone at once; what it took is freed in the background. " +
     "Files that were uploaded to `/v1/files` stay there.",
-  params: VectorStoreParams,
   response: VectorStoreDeleted,
   headers: { "If-Match": "Delete only while the folder has this ETag" },
   errors: [412],

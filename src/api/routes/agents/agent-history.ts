@@ -4,7 +4,7 @@ import { listAgentChanges } from "../../../db/agents/history.ts";
 import { findAgentRecord } from "../../../db/agents/records.ts";
 import { AgentChangePage } from "../../../schema/agent-history.ts";
 import { AgentSearchQuery } from "../../../schema/agent.ts";
-import { AgentParams, pageOf } from "../../../schema/fields.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import { defineRoute } from "../../route.ts";
 
 export const getAgentHistory = defineRoute({
@@ -17,7 +17,6 @@ export const getAgentHistory = defineRoute({
   description:
     "For editors and owners of its space. The newest 1,000 changes are kept; those from before version " +
     "0.10.0 are not known.",
-  params: AgentParams,
   query: AgentSearchQuery,
   response: AgentChangePage,
   async handle({ principal, read, params, query }) {

@@ -15,7 +15,7 @@ import {
   AgentSearchQuery,
 } from "../../../schema/agent.ts";
 import { Deletion } from "../../../schema/deletion.ts";
-import { AgentParams, pageOf } from "../../../schema/fields.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import { defineRoute } from "../../route.ts";
 import { getAgentHistory } from "./agent-history.ts";
 
@@ -53,7 +53,6 @@ const getAgent = defineRoute({
   description:
     "For everybody who may use it: in its space, and in the whole organization if it is public. " +
     "The `ETag` is for `If-Match` of a change.",
-  params: AgentParams,
   response: AgentDetails,
   replyHeaders: ETAG,
   async handle({ principal, read, params, reply }) {
@@ -93,7 +92,6 @@ const patchAgent = defineRoute({
   description:
     "For editors and owners of its space. Fields that are left out stay as they are. Each change " +
     "raises the last part of `version`; a request that changes nothing does not.",
-  params: AgentParams,
   body: AgentPatch,
   response: AgentDetails,
   headers: IF_MATCH,
@@ -121,7 +119,6 @@ const removeAgent = defineRoute({
   summary: "Delete an agent.",
   description:
     "For editors and owners of its space. It is gone from every later request. Asking again is 404.",
-  params: AgentParams,
   headers: IF_MATCH,
   errors: [412],
   async handle({ deps, caller, params, request }) {
@@ -138,7 +135,6 @@ const getDeletionOfAgent = defineRoute({
   audit: { action: "agents:read", resource: "agent" },
   summary: "What deleting an agent would delete.",
   description: "For editors and owners of its space: nothing but itself. It changes nothing.",
-  params: AgentParams,
   response: Deletion,
   async handle({ principal, read, params }) {
     const agent = await read((sql) => findAgentRecord(sql, principal.organization.id, params.agent_id));

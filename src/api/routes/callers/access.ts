@@ -9,7 +9,6 @@ import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { type AccessSubject, readAccess } from "../../../queries/access/read-access.ts";
 import { AccessQuery, SpaceAccessPage } from "../../../schema/access.ts";
 import { pageOf } from "../../../schema/fields.ts";
-import { ApiKeyParams, OrganizationKeyParams } from "../../../schema/key.ts";
 import { MemberParams } from "../../../schema/organization.ts";
 import type { Deps } from "../../deps.ts";
 import { defineRoute } from "../../route.ts";
@@ -68,7 +67,6 @@ const getAccessOfOwnKey = defineRoute({
   audit: { action: "access:read", resource: "api_key" },
   summary: "What one of the caller's API keys can do in which space, and why.",
   description: `${HOW} An expired or revoked key can do nothing, whatever is said here.`,
-  params: ApiKeyParams,
   handle: (asked) =>
     answerAccess(asked, async (sql) => {
       const key = await findApiKey(sql, asked.params.api_key_id);
@@ -106,7 +104,6 @@ const getAccessOfKey = defineRoute({
   audit: { action: "access:read", resource: "api_key" },
   summary: "What an API key of a member can do in which space, and why.",
   description: `For admins. ${HOW} An expired or revoked key can do nothing, whatever is said here.`,
-  params: OrganizationKeyParams,
   handle: (asked) => {
     authorize(asked.principal, "organization:manage", asked.params);
     const { organization_id: organizationId, api_key_id: keyId } = asked.params;

@@ -8,7 +8,6 @@ import {
   ApiKeyCreate,
   ApiKeyCreated,
   ApiKeyPage,
-  ApiKeyParams,
   ApiKeyQuery,
   ApiKeyRoll,
   DEFAULT_OVERLAP_SECONDS,
@@ -72,7 +71,6 @@ const revokeOwnKey = defineRoute({
   description:
     "It is refused everywhere within 5 seconds, with both its texts if it was rolled. That cannot be " +
     "undone. Asking again changes nothing.",
-  params: ApiKeyParams,
   async handle({ deps, caller, params }) {
     await revokeKey(deps, caller, { id: params.api_key_id, asAdminOf: null });
   },
@@ -91,7 +89,6 @@ const rollOwnKey = defineRoute({
   description:
     "All else of the key stays: its id, spaces, capabilities, addresses and budget. Revoking it revokes " +
     "both texts. At most 20 times a day, then 429.",
-  params: ApiKeyParams,
   body: ApiKeyRoll,
   response: ApiKeyCreated,
   replyHeaders: { "Cache-Control": "no-store" },

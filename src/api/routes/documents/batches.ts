@@ -1,4 +1,5 @@
 /** POST /data/batch-reprocess, and everything of /data/batches/{batch_id}. */
+import { BatchId } from "../../../schema/ids.ts";
 import { WaitQuery } from "../../../schema/fields.ts";
 import { whenChanged } from "../../waits/when-changed.ts";
 import { readBatch } from "../../../commands/batches/batch.ts";
@@ -11,13 +12,7 @@ import { type BatchRow, listBatchResults } from "../../../db/runs/batches.ts";
 import { describeBatch } from "../../../domain/work/batch.ts";
 import { pageOf } from "../../../schema/fields.ts";
 import { PartsQuery } from "../../../schema/documents/text.ts";
-import {
-  Batch,
-  BatchAccepted,
-  BatchParams,
-  BatchReprocess,
-  BatchRunResultPage,
-} from "../../../schema/documents/run.ts";
+import { Batch, BatchAccepted, BatchReprocess, BatchRunResultPage } from "../../../schema/documents/run.ts";
 import { defineRoute } from "../../route.ts";
 
 const batchReprocess = defineRoute({
@@ -38,7 +33,7 @@ const batchReprocess = defineRoute({
   response: BatchAccepted,
   async idempotent({ deps, principal, answer }) {
     if (answer === null) return;
-    const { batch_id: id } = BatchParams.parse({ batch_id: answer["batch_id"] });
+    const id = BatchId.parse(answer["batch_id"]);
     await readTenant(deps.db, principal.organization, (sql) =>
       readBatch(sql, principal, "documents:reprocess", id),
     );
@@ -66,7 +61,6 @@ const getBatch = defineRoute({
   description:
     "For the user who started it, while that user reaches all of its spaces. With `wait` it " +
     "answers when the batch is paused, resumed or at its end, and at once if it has ended.",
-  params: BatchParams,
   query: WaitQuery,
   response: Batch,
   async handle({ deps, principal, params, query, request }) {
@@ -94,7 +88,6 @@ const listResultsOfBatch = defineRoute({
   description:
     "For the user who started it, while that user reaches all of its spaces. The results of runs " +
     "that have not ended are there too, with their status.",
-  params: BatchParams,
   query: PartsQuery,
   response: BatchRunResultPage,
   async handle({ principal, read, params, query }) {
@@ -112,7 +105,6 @@ const change = {
   capability: "write",
   audit: { action: "documents:reprocess", resource: "batch" },
   status: 202,
-  params: BatchParams,
   response: Batch,
   errors: [400],
 } as const;

@@ -7,7 +7,6 @@ import { findFolder } from "../../../db/documents/folders.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { findSpaceOfOrganization } from "../../../db/tenancy/spaces.ts";
 import { Deletion } from "../../../schema/deletion.ts";
-import { DocumentParams, FolderParams, SpaceParams } from "../../../schema/fields.ts";
 import { defineRoute } from "../../route.ts";
 
 const shared = { method: "GET", response: Deletion } as const;
@@ -24,7 +23,6 @@ const getDeletionOfFolder = defineRoute({
   audit: { action: "folders:read", resource: "folder" },
   summary: "What deleting a folder would delete.",
   description: HOW,
-  params: FolderParams,
   handle: ({ principal, read, params }) =>
     read(async (sql) => {
       const folder = await findFolder(sql, principal.reach, params.folder_id);
@@ -45,7 +43,6 @@ const getDeletionOfSpace = defineRoute({
   audit: { action: "spaces:read", resource: "space" },
   summary: "What deleting a space would delete.",
   description: HOW,
-  params: SpaceParams,
   handle: ({ principal, read, params }) =>
     read(async (sql) => {
       const space = await findSpaceOfOrganization(sql, principal.organization.id, params.space_id);
@@ -67,7 +64,6 @@ const getDeletionOfDocument = defineRoute({
   audit: { action: "documents:read", resource: "document" },
   summary: "What deleting a document would delete.",
   description: HOW,
-  params: DocumentParams,
   handle: ({ principal, read, params }) =>
     read(async (sql) => {
       const document = await findDocument(sql, principal, params.document_id);

@@ -8,7 +8,7 @@ import { documentEtag } from "../../../commands/documents/document.ts";
 import { updateDocument } from "../../../commands/documents/update-document.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { DocumentParams, WaitQuery } from "../../../schema/fields.ts";
+import { WaitQuery } from "../../../schema/fields.ts";
 import { DocumentPatch } from "../../../schema/documents/changes.ts";
 import { Document } from "../../../schema/documents/document.ts";
 import { defineRoute } from "../../route.ts";
@@ -27,7 +27,6 @@ export const getDocument = defineRoute({
     "For everybody with a role in its space. With `wait` it answers when the document's latest run gets " +
     "from one status to the next, and at once if that has ended: ask again until `pipeline_status` is " +
     "`completed`, `failed` or `cancelled`.",
-  params: DocumentParams,
   query: WaitQuery,
   response: Document,
   replyHeaders: { ETag: "Changes with the document; for If-Match" },
@@ -62,7 +61,6 @@ export const patchDocument = defineRoute({
     "For editors and owners of its space. What is changed holds for the next search; the text is not " +
     "processed again. Fields that are left out stay as they are, so that sending it twice changes " +
     "nothing more.",
-  params: DocumentParams,
   body: DocumentPatch,
   response: Document,
   headers: IF_MATCH,
@@ -93,7 +91,6 @@ export const removeDocument = defineRoute({
     "For editors and owners of its space. Later requests answer 404 and search finds nothing of it at " +
     "once. The raw file stays, and so do the cached vectors, so that uploading the same content again " +
     "costs nothing; `DELETE /v1/spaces/{space_id}/data/files` deletes the file too.",
-  params: DocumentParams,
   headers: IF_MATCH,
   errors: [412],
   async handle({ deps, caller, params, request }) {

@@ -5,7 +5,6 @@ import { readTenant } from "../../../db/pool.ts";
 import { DomainError } from "../../../domain/errors.ts";
 import { notFound } from "../../../domain/not-found.ts";
 import { type Finding, judge, readDocumentEvidence } from "../../../integrity/document.ts";
-import { DocumentParams } from "../../../schema/fields.ts";
 import { DocumentIntegrity } from "../../../schema/documents/integrity.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { defineRoute } from "../../route.ts";
@@ -22,7 +21,6 @@ export const checkDocument = defineRoute({
     "For everybody with a role in its space. Reads and counts everything that belongs to the " +
     "document. Nothing found is what every document should answer; what is found is put right by " +
     "maintenance where it can be.",
-  params: DocumentParams,
   response: DocumentIntegrity,
   errors: [503],
   async handle({ deps, principal, params }) {

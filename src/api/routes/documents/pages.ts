@@ -3,14 +3,8 @@ import type { Box, Location } from "../../../domain/locations/location.ts";
 import type { z } from "zod";
 import { etagOf, listsEtag } from "../../../commands/etag.ts";
 import { findPageFile } from "../../../queries/documents/find-page-file.ts";
-import { DocumentParams, pageOf } from "../../../schema/fields.ts";
-import {
-  PageSizePage,
-  PageParams,
-  PagesQuery,
-  PictureContent,
-  PictureQuery,
-} from "../../../schema/documents/pages.ts";
+import { pageOf } from "../../../schema/fields.ts";
+import { PageSizePage, PagesQuery, PictureContent, PictureQuery } from "../../../schema/documents/pages.ts";
 import type { NumberedLocation } from "../../../domain/receipts/claims.ts";
 import { openedDocument } from "../../../domain/tenancy/opened-content.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
@@ -34,7 +28,6 @@ const listPages = defineRoute({
   audit: { action: "documents:read", resource: "document" },
   summary: "The pages of a document with their sizes.",
   description: `For everybody with a role in its space. ${WHICH_FILES}`,
-  params: DocumentParams,
   query: PagesQuery,
   response: PageSizePage,
   errors: [410, 503],
@@ -65,7 +58,6 @@ const showPage = defineRoute({
   description:
     `For everybody with a role in its space. ${WHICH_FILES} A page is drawn apart from everything else, in at ` +
     "most 20 seconds; a picture may be 10,000 pixels high.",
-  params: PageParams,
   query: PictureQuery,
   headers: { "If-None-Match": "Answer 304 while the picture has one of these ETags" },
   replyHeaders: {

@@ -7,7 +7,7 @@ import { countChunks, countUnits, readChunks, readUnits } from "../../../db/docu
 import { listRuns } from "../../../db/runs/read.ts";
 import { type TextUnit, unitsAsMarkdown } from "../../../domain/text-unit.ts";
 import { readParts } from "../../../queries/documents/read-parts.ts";
-import { DocumentParams, pageOf } from "../../../schema/fields.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import {
   ChunkPage,
   ChunksQuery,
@@ -34,7 +34,6 @@ const getText = defineRoute({
   description:
     "For everybody with a role in its space. The text of the published version; before the first one is " +
     "published, of the run under way as soon as it is parsed.",
-  params: DocumentParams,
   query: TextQuery,
   response: TextUnitPage,
   otherContent: {
@@ -76,7 +75,6 @@ const listChunks = defineRoute({
     "is published, of the run under way as soon as it is chunked. Chunks are what search finds and " +
     "agents cite. With `version` those of another one: the published version, the one before it and that of " +
     "the latest run are kept; older ones are 410.",
-  params: DocumentParams,
   query: ChunksQuery,
   errors: [410],
   ownErrors: NOT_KEPT,
@@ -102,7 +100,6 @@ const listVersions = defineRoute({
   description:
     "For everybody with a role in its space. Each run makes a version: the upload the first, each " +
     "reprocessing, replacement and restoring one more. The version that search serves has `is_current`.",
-  params: DocumentParams,
   query: PartsQuery,
   response: VersionPage,
   async handle({ principal, read, params, query }) {

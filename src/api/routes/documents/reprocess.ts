@@ -4,14 +4,14 @@ import { reprocessDocument } from "../../../commands/documents/reprocess-documen
 import { restoreVersion } from "../../../commands/documents/restore-version.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { readTenant } from "../../../db/pool.ts";
-import { DocumentParams } from "../../../schema/fields.ts";
-import { Reprocess, RunAccepted, VersionParams } from "../../../schema/documents/run.ts";
+import { DocumentId } from "../../../schema/ids.ts";
+import { Reprocess, RunAccepted } from "../../../schema/documents/run.ts";
 import type { Repeat } from "../../idempotency.ts";
 import { defineRoute } from "../../route.ts";
 
 /** Even a refusal is repeated only for a caller who reaches the document and may process it again. */
 async function mayRepeat({ deps, principal, params }: Repeat): Promise<void> {
-  const { document_id: id } = DocumentParams.parse({ document_id: params["document_id"] });
+  const id = DocumentId.parse(params["document_id"]);
   const document = await readTenant(deps.db, principal.organization, (sql) =>
     findDocument(sql, principal, id),
   );
@@ -31,7 +31,6 @@ export const postReprocess = defineRoute({
     "For editors and owners of its space. The published version stays searchable until the new one " +
     "replaces it. A run of the document that is still active is superseded. The answer comes at once; " +
     "`GET /v1/data/runs/{pipeline_run_id}` follows the run.",
-  params: DocumentParams,
   body: Reprocess,
   response: RunAccepted,
   idempotent: mayRepeat,
@@ -56,7 +55,6 @@ export const postRestore = defineRoute({
     "For editors and owners of its space. Only the version before the published one can be restored; " +
     "other ones are 400. Nothing is parsed again, and search serves the published version " +
     "until the restored one replaces it.",
-  params: VersionParams,
   response: RunAccepted,
   errors: [400],
   idempotent: mayRepeat,

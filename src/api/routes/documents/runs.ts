@@ -10,7 +10,7 @@ import { listAttempts } from "../../../db/runs/attempts.ts";
 import { findRun } from "../../../db/runs/read.ts";
 import { AttemptPage } from "../../../schema/documents/attempt.ts";
 import { PartsQuery } from "../../../schema/documents/text.ts";
-import { Run, RunParams } from "../../../schema/documents/run.ts";
+import { Run } from "../../../schema/documents/run.ts";
 import { defineRoute } from "../../route.ts";
 
 const getRun = defineRoute({
@@ -24,7 +24,6 @@ const getRun = defineRoute({
   description:
     "For everybody with a role in the document's space. With `wait` it answers when the run gets " +
     "from one status to the next, and at once if it has ended.",
-  params: RunParams,
   query: WaitQuery,
   response: Run,
   handle({ deps, principal, params, query, request }) {
@@ -52,7 +51,6 @@ const listRunAttempts = defineRoute({
   description:
     "For everybody with a role in the document's space. A run that is tried very often keeps its " +
     "first 10 and its last 40 attempts. Attempts from before version 0.10.0 are not known.",
-  params: RunParams,
   query: PartsQuery,
   response: AttemptPage,
   async handle({ principal, read, params, query }) {
@@ -77,7 +75,6 @@ const cancelPipelineRun = defineRoute({
   description:
     "For editors and owners of the document's space. A run that has ended is 400. The version " +
     "that was published before goes on to answer searches.",
-  params: RunParams,
   response: Run,
   errors: [400],
   handle: ({ deps, caller, params }) => cancelRun(deps, caller, params.pipeline_run_id),

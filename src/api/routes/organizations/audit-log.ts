@@ -9,7 +9,7 @@ import { readTenant } from "../../../db/pool.ts";
 import type { Deps } from "../../deps.ts";
 import type { Condition, OrderTerm } from "../../../domain/requests/conditions.ts";
 import type { Principal } from "../../../domain/tenancy/principal.ts";
-import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import {
   AuditChainPart,
   AuditChainQuery,
@@ -39,7 +39,6 @@ const getAuditLog = defineRoute({
     "For admins. Each change, each read and each refusal is a row, kept in a chain of hashes. " +
     "With `format=ndjson` every row that the filters let through, one JSON object a line, in the " +
     "order of `at`. An export that breaks off ends with a cut connection.",
-  params: OrganizationParams,
   query: AuditQuery,
   response: AuditPage,
   otherContent: { [NDJSON]: { schema: AuditRow, description: "With `format=ndjson`: one row a line" } },
@@ -61,7 +60,6 @@ const checkChain = defineRoute({
     "For admins. Recomputes the chain of hashes, up to 10,000 rows an answer: ask on with " +
     "`after` until `next` is null. `holdfast audit verify` also compares it with the anchors " +
     "that are signed each day.",
-  params: OrganizationParams,
   query: AuditChainQuery,
   response: AuditChainPart,
   async handle({ deps, principal, params, query: { after } }) {

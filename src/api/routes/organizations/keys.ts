@@ -4,14 +4,13 @@ import { issueKey } from "../../../commands/keys/issue-key.ts";
 import { revokeKey } from "../../../commands/keys/revoke-key.ts";
 import { rollKey } from "../../../commands/keys/roll-key.ts";
 import { listApiKeys } from "../../../db/keys/api-keys.ts";
-import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import {
   ApiKeyCreated,
   ApiKeyPage,
   ApiKeyRoll,
   DEFAULT_OVERLAP_SECONDS,
   OrganizationKeyCreate,
-  OrganizationKeyParams,
   OrganizationKeyQuery,
 } from "../../../schema/key.ts";
 import { defineRoute } from "../../route.ts";
@@ -26,7 +25,6 @@ const listKeys = defineRoute({
   description:
     "For admins. Keys of all members; no text of a key is shown, only its prefix. The filter " +
     "`unused_since__lt` finds those that nobody uses.",
-  params: OrganizationParams,
   query: OrganizationKeyQuery,
   response: ApiKeyPage,
   async handle({ principal, read, params, query }) {
@@ -47,7 +45,6 @@ const createKeyOfMember = defineRoute({
   description:
     "For admins. Made for somebody else it reaches the member's shared spaces and never the private " +
     "one. The member finds it in the own list, with who made it.",
-  params: OrganizationParams,
   body: OrganizationKeyCreate,
   response: ApiKeyCreated,
   replyHeaders: { "Cache-Control": "no-store" },
@@ -75,7 +72,6 @@ const revokeKeyOfMember = defineRoute({
   description:
     "For admins. It is refused everywhere within 5 seconds, with both its texts if it was rolled. That " +
     "cannot be undone.",
-  params: OrganizationKeyParams,
   async handle({ deps, caller, params }) {
     await revokeKey(deps, caller, { id: params.api_key_id, asAdminOf: params.organization_id });
   },
@@ -94,7 +90,6 @@ const rollKeyOfMember = defineRoute({
   description:
     "For admins. Keys that members or the operator made may reach a private space, so that their owners " +
     "alone roll them: 403. Revoking a key revokes both texts.",
-  params: OrganizationKeyParams,
   body: ApiKeyRoll,
   response: ApiKeyCreated,
   replyHeaders: { "Cache-Control": "no-store" },

@@ -6,7 +6,7 @@ import { removeMember } from "../../../commands/members/remove-member.ts";
 import { countMemberRemoval } from "../../../db/deletions/counts.ts";
 import { listMembers } from "../../../db/tenancy/members.ts";
 import { Deletion } from "../../../schema/deletion.ts";
-import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import { Member, MemberPage, MemberParams, MemberPut, MemberQuery } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -18,7 +18,6 @@ const getMembers = defineRoute({
   audit: { action: "members:read", resource: "organization" },
   summary: "List the members of an organization.",
   description: "For admins. Members who were removed are not among them.",
-  params: OrganizationParams,
   query: MemberQuery,
   response: MemberPage,
   async handle({ principal, read, params, query }) {

@@ -3,7 +3,6 @@ import { authorize } from "../../../auth/policy.ts";
 import { updateOrganization } from "../../../commands/organizations/update-organization.ts";
 import { findOrganization } from "../../../db/tenancy/organizations.ts";
 import { notFound } from "../../../domain/not-found.ts";
-import { OrganizationParams } from "../../../schema/fields.ts";
 import { Organization, OrganizationPatch } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -16,7 +15,6 @@ const getOrganization = defineRoute({
   summary: "The caller's organization, with how long its API keys may live.",
   description:
     "For every member of it. Its members, keys and usage have operations of their own, for admins.",
-  params: OrganizationParams,
   response: Organization,
   async handle({ principal, read, params }) {
     authorize(principal, "organization:read", params);
@@ -37,7 +35,6 @@ const patchOrganization = defineRoute({
     "For admins. Holds for keys that users make from then on, and for new expiries of those that are " +
     "rolled. Keys that exist keep their expiry; keys of the operator are not bound. Fields that are " +
     "left out stay as they are.",
-  params: OrganizationParams,
   body: OrganizationPatch,
   response: Organization,
   handle: async ({ deps, caller, params, body }) =>

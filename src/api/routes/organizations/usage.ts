@@ -1,7 +1,7 @@
 /** The route that adds up what an organization used, for its admins. */
 import { authorize } from "../../../auth/policy.ts";
 import { listTokenUse, readUsage } from "../../../db/turns/usage.ts";
-import { OrganizationParams, pageOf } from "../../../schema/fields.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import { TokenBudgetPage, TokenBudgetQuery, UsagePage, UsageQuery } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
 import { quotasOf } from "../../turns/token-budgets.ts";
@@ -16,7 +16,6 @@ const getUsage = defineRoute({
   description:
     "For admins. Days are in UTC. `to` is exclusive. `bytes` are those of the day's documents that " +
     "still exist.",
-  params: OrganizationParams,
   query: UsageQuery,
   response: UsagePage,
   async handle({ principal, read, params, query }) {
@@ -36,7 +35,6 @@ const getTokenBudgets = defineRoute({
   description:
     "For admins. The organization comes first, then users and API keys that used any, most first. A turn " +
     "that would begin above a budget is refused: 429 `token_budget_exceeded`.",
-  params: OrganizationParams,
   query: TokenBudgetQuery,
   response: TokenBudgetPage,
   async handle({ deps, principal, read, params, query }) {

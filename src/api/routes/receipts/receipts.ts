@@ -3,12 +3,7 @@ import { authorizeListing } from "../../../auth/policy.ts";
 import { findReceiptKey, listReceiptKeys } from "../../../db/receipts/keys.ts";
 import { publicJwk } from "../../../receipts/signature.ts";
 import { verifyReceipt } from "../../../receipts/verify-receipt.ts";
-import {
-  ReceiptKeyParams,
-  ReceiptKeySet,
-  ReceiptQuestion,
-  ReceiptVerdict,
-} from "../../../schema/receipts.ts";
+import { ReceiptKeySet, ReceiptQuestion, ReceiptVerdict } from "../../../schema/receipts.ts";
 import { defineRoute } from "../../route.ts";
 
 /** An organization that has had more keys than this gets the newest; any of them is found by its id. */
@@ -47,7 +42,6 @@ const getKey = defineRoute({
     "Needs no credentials, so that who was given a receipt can check its signature. A JWK set of the one key " +
     "that the receipt's header names; ids are random, so that nobody can list keys. Empty if there is no " +
     "such key, or its organization was deleted. Each request counts in the budget of its address.",
-  params: ReceiptKeyParams,
   response: ReceiptKeySet,
   replyHeaders: { "Cache-Control": `\`public, max-age=${CACHE_SECONDS}\`` },
   errors: [429, 503],

@@ -9,7 +9,7 @@ import { readTenant } from "../../../db/pool.ts";
 import { findRawFile, type RawFileRow } from "../../../db/files/by-path.ts";
 import { fileNameOf, readAddress } from "../../../domain/paths.ts";
 import { openedDocument } from "../../../domain/tenancy/opened-content.ts";
-import { FilePart, SpaceParams } from "../../../schema/fields.ts";
+import { FilePart } from "../../../schema/fields.ts";
 import { RawFileAddress } from "../../../schema/documents/raw-file.ts";
 import type { Deps } from "../../deps.ts";
 import { attachment, type ByteRange, readRange } from "../../downloads.ts";
@@ -32,7 +32,6 @@ export const downloadRawFile = defineRoute({
     "For everybody with a role in the space. The type of the content is the file's. Every failed " +
     "authentication is 403. One range of bytes may be asked for; several are answered with the whole " +
     "file.",
-  params: SpaceParams,
   query: RawFileAddress,
   headers: {
     Range: "One range of bytes",

@@ -11,7 +11,7 @@ import {
   listFolders,
   listSubFolders,
 } from "../../../db/documents/folders.ts";
-import { FolderParams, pageOf, SpaceParams } from "../../../schema/fields.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import {
   EnsuredFolders,
   Folder,
@@ -87,7 +87,6 @@ const listSpaceFolders = defineRoute({
   description:
     "For everybody with a role in the space. All folders of all levels in one list, unless " +
     "`parent_folder_id` asks for the children of one.",
-  params: SpaceParams,
   query: FolderListQuery,
   response: FolderPage,
   async handle({ principal, read, params, query }) {
@@ -108,7 +107,6 @@ const getFolder = defineRoute({
   audit: { action: "folders:read", resource: "folder" },
   summary: "One folder.",
   description: "For everybody with a role in its space. The `ETag` is for `If-Match` of a change.",
-  params: FolderParams,
   response: Folder,
   replyHeaders: ETAG,
   async handle({ principal, read, params, reply }) {
@@ -130,7 +128,6 @@ const getFolderContents = defineRoute({
   description:
     "For everybody with a role in its space. All direct sub-folders come with each page; " +
     "documents of folders below are not among them.",
-  params: FolderParams,
   query: FolderContentsQuery,
   response: FolderContents,
   handle: async ({ principal, read, params, query }) =>
@@ -163,7 +160,6 @@ const patchFolder = defineRoute({
   description:
     "For editors and owners of its space. A folder stays in its space, and cannot be moved below " +
     "itself (400). Documents in it are found by their new `folder_path` at once.",
-  params: FolderParams,
   body: FolderPatch,
   response: Folder,
   headers: { "If-Match": "Change only while the folder has this ETag" },
@@ -193,7 +189,6 @@ const removeFolder = defineRoute({
   description:
     "For editors and owners of its space. All of it is gone for every later request and search; " +
     "what it takes on disk is freed in the background.",
-  params: FolderParams,
   headers: { "If-Match": "Delete only while the folder has this ETag" },
   errors: [412],
   async handle({ deps, caller, params, request }) {

@@ -4,14 +4,8 @@ import { removeSpaceMember } from "../../../commands/spaces/remove-space-member.
 import { authorizeManaging } from "../../../commands/spaces/space.ts";
 import { listSpaceMembers } from "../../../db/tenancy/space-members.ts";
 import { findSpaceOfOrganization } from "../../../db/tenancy/spaces.ts";
-import { pageOf, SpaceParams } from "../../../schema/fields.ts";
-import {
-  SpaceMember,
-  SpaceMemberPage,
-  SpaceMemberParams,
-  SpaceMemberPut,
-  SpaceMembersQuery,
-} from "../../../schema/space.ts";
+import { pageOf } from "../../../schema/fields.ts";
+import { SpaceMember, SpaceMemberPage, SpaceMemberPut, SpaceMembersQuery } from "../../../schema/space.ts";
 import { defineRoute } from "../../route.ts";
 
 const getSpaceMembers = defineRoute({
@@ -22,7 +16,6 @@ const getSpaceMembers = defineRoute({
   audit: { action: "space_members:read", resource: "space" },
   summary: "List the members of a space with their roles.",
   description: "For its owners, and for admins of the organization unless the space is private.",
-  params: SpaceParams,
   query: SpaceMembersQuery,
   response: SpaceMemberPage,
   async handle({ principal, read, params, query }) {
@@ -47,7 +40,6 @@ const putRole = defineRoute({
     "For its owners, and for admins of the organization unless the space is private. 201 if the user " +
     "had no role in it, 200 if the role was changed; sending it again changes nothing. The last " +
     "owner cannot become less: 400.",
-  params: SpaceMemberParams,
   body: SpaceMemberPut,
   response: SpaceMember,
   async handle({ deps, caller, params, body, reply }) {
@@ -72,7 +64,6 @@ const deleteRole = defineRoute({
   description:
     "For its owners, and for admins of the organization unless the space is private. The user reaches " +
     "nothing of it any more within seconds. The last owner cannot be removed: 400.",
-  params: SpaceMemberParams,
   errors: [400],
   async handle({ deps, caller, params }) {
     await removeSpaceMember(deps, caller, { spaceId: params.space_id, userId: params.user_id });

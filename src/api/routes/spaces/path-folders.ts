@@ -1,6 +1,5 @@
 /** The route that makes a path folder. */
 import { createPathFolder } from "../../../commands/files/create-path-folder.ts";
-import { SpaceParams } from "../../../schema/fields.ts";
 import { PathFolder, PathFolderCreate } from "../../../schema/documents/raw-file.ts";
 import { defineRoute } from "../../route.ts";
 
@@ -16,7 +15,6 @@ export const makePathFolder = defineRoute({
     "For editors and owners of the space. Repeating it answers the same. A file at the path is 400. It " +
     "serves user interfaces that show empty folders; uploads need none, and integrations use " +
     "`/v1/folders`.",
-  params: SpaceParams,
   body: PathFolderCreate,
   response: PathFolder,
   handle: async ({ deps, caller, params, body }) =>

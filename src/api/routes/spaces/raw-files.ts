@@ -16,7 +16,8 @@ import {
   pathPrefixOf,
   readAddress,
 } from "../../../domain/paths.ts";
-import { pageOf, SpaceParams } from "../../../schema/fields.ts";
+import { SpaceId } from "../../../schema/ids.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import { valueError, ValidationProblems } from "../../../schema/requests/problem.ts";
 import {
   RawFileAddress,
@@ -43,12 +44,11 @@ const uploadRawFile = defineRoute({
     "For editors and owners of the space. A file that is at the path already is replaced: its document " +
     "gets a next version, and search serves the one before until then. Folders of the path need not " +
     "exist. The file's name is the form's, without any path.",
-  params: SpaceParams,
   multipart: RawFileUpload,
   response: RawFileUploaded,
   errors: [507],
   async idempotent({ deps, principal, params, answer }) {
-    const { space_id: spaceId } = SpaceParams.parse(params);
+    const spaceId = SpaceId.parse(params["space_id"]);
     authorize(principal, "files:create", { space_id: spaceId });
     if (answer === null) return;
     const { object_name: name } = RawFileUploaded.parse(answer);
@@ -97,7 +97,6 @@ const listFiles = defineRoute({
   description:
     "For everybody with a role in the space. Newest first. Path folders are listed while they are " +
     "empty, with `size` null.",
-  params: SpaceParams,
   query: RawFileQuery,
   response: RawFilePage,
   async handle({ principal, read, params, query }) {
@@ -127,7 +126,6 @@ const renameRawFile = defineRoute({
     "For editors and owners of the space. The document's name follows the file's. A path that is taken, " +
     "or where another document says that its file is, is 400, and then nothing is moved. Nothing is " +
     "processed again.",
-  params: SpaceParams,
   body: RawFileRename,
   async handle({ deps, caller, params, body }) {
     await renameFile(deps, caller, {
@@ -151,7 +149,6 @@ const deleteRawFile = defineRoute({
     "For editors and owners of the space. The file, its document, chunks and vectors are gone at once " +
     "for every request and search, and what they take in the stores is removed in the background. " +
     "`DELETE /v1/data/{document_id}` leaves the file. Asking again is 404.",
-  params: SpaceParams,
   query: RawFileAddress,
   headers: { "If-Match": "Delete only while the file has this ETag" },
   errors: [400, 412],

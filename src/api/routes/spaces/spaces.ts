@@ -8,7 +8,7 @@ import { updateSpace } from "../../../commands/spaces/update-space.ts";
 import { findAuc } from "../../../db/search/index/language-fit.ts";
 import { findSpaceOfOrganization, searchSpaces } from "../../../db/tenancy/spaces.ts";
 import { isLanguageKnown, languageFit } from "../../../domain/language-fit.ts";
-import { pageOf, SpaceParams } from "../../../schema/fields.ts";
+import { pageOf } from "../../../schema/fields.ts";
 import {
   Space,
   SpaceCreate,
@@ -68,7 +68,6 @@ const getSpace = defineRoute({
     "For everybody with a role in it, and for admins of the organization unless it is private. " +
     "The `ETag` is for `If-Match` of a change. `embedding` says whether the embedding model " +
     "knows the language of the space's documents; it is measured, and does not change the `ETag`.",
-  params: SpaceParams,
   response: SpaceDetails,
   replyHeaders: ETAG,
   async handle({ deps, principal, read, params, reply }) {
@@ -101,7 +100,6 @@ const patchSpace = defineRoute({
   description:
     "For its owners, and for admins of the organization unless it is private. Only the name can " +
     "be changed; the space's id stays.",
-  params: SpaceParams,
   body: SpacePatch,
   response: Space,
   headers: IF_MATCH,
@@ -129,7 +127,6 @@ const removeSpace = defineRoute({
   description:
     "For its owners, and for admins of the organization. Nobody reaches it from now on; what is " +
     "stored is removed in the background. A private space cannot be deleted: 400.",
-  params: SpaceParams,
   headers: IF_MATCH,
   errors: [400, 412],
   async handle({ deps, caller, params, request }) {

@@ -6,12 +6,11 @@ import { authorizeWebhook } from "../../../commands/webhooks/webhook.ts";
 import { readTenant } from "../../../db/pool.ts";
 import { listDeliveries } from "../../../db/webhooks/deliveries.ts";
 import { findWebhook } from "../../../db/webhooks/records.ts";
+import { WebhookId } from "../../../schema/ids.ts";
 import {
   WebhookDelivery,
   WebhookDeliveryPage,
-  WebhookDeliveryParams,
   WebhookDeliveryQuery,
-  WebhookParams,
   WebhookReplay,
   WebhookReplayCreate,
   WebhookTest,
@@ -28,7 +27,6 @@ const postTest = defineRoute({
   status: 202,
   summary: "Send a `webhook.test` event to this webhook, regardless of its types.",
   description: "400 if the webhook is not active. What becomes of it is among the deliveries.",
-  params: WebhookParams,
   response: WebhookTest,
   errors: [400],
   async handle({ deps, caller, params }) {
@@ -45,7 +43,6 @@ const getDeliveries = defineRoute({
   audit: { action: "webhooks:read", resource: "webhook" },
   summary: "List the deliveries of a webhook, newest first.",
   description: "They are kept as long as events are. None holds what was sent or answered.",
-  params: WebhookParams,
   query: WebhookDeliveryQuery,
   response: WebhookDeliveryPage,
   handle: async ({ principal, read, params, query }) =>
@@ -72,7 +69,6 @@ const postRedelivery = defineRoute({
   status: 202,
   summary: "Redeliver an event with the same `webhook-id`.",
   description: "400 if the webhook is not active, 410 if the event is no longer kept.",
-  params: WebhookDeliveryParams,
   response: WebhookDelivery,
   errors: [400, 410],
   handle: async ({ deps, caller, params }) =>
@@ -81,7 +77,7 @@ const postRedelivery = defineRoute({
 
 /** Even a refusal is repeated only for a caller who may manage the webhook. */
 async function mayRepeat({ deps, principal, params }: Repeat): Promise<void> {
-  const { webhook_id: id } = WebhookParams.parse({ webhook_id: params["webhook_id"] });
+  const id = WebhookId.parse(params["webhook_id"]);
   const webhook = await readTenant(deps.db, principal.organization, (sql) =>
     findWebhook(sql, principal.organization.id, id),
   );
@@ -99,7 +95,6 @@ const postReplay = defineRoute({
   description:
     "Each has the same `webhook-id` as before. At most 3 replays of a webhook are under way at once (400); " +
     "410 if `from` is before the oldest event that is kept.",
-  params: WebhookParams,
   body: WebhookReplayCreate,
   response: WebhookReplay,
   idempotent: mayRepeat,

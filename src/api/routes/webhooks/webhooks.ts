@@ -14,7 +14,6 @@ import {
   WebhookCreate,
   WebhookCreated,
   WebhookPage,
-  WebhookParams,
   WebhookPatch,
   WebhookQuery,
   WebhookSecretRoll,
@@ -85,7 +84,6 @@ const getWebhook = defineRoute({
   description:
     "For owners of its space, and of a webhook of the organization for its admins. The `ETag` is " +
     "for `If-Match` of a change; no secret is shown.",
-  params: WebhookParams,
   response: Webhook,
   replyHeaders: ETAG,
   async handle({ principal, read, params, reply }) {
@@ -106,7 +104,6 @@ const patchWebhook = defineRoute({
   description:
     "Events that come while it is paused are delivered when it is active again. Only its maker " +
     "changes the URL, and nobody the space.",
-  params: WebhookParams,
   body: WebhookPatch,
   response: Webhook,
   headers: IF_MATCH,
@@ -135,7 +132,6 @@ const removeWebhook = defineRoute({
   description:
     "For owners of its space, and of a webhook of the organization for its admins. Nothing is " +
     "delivered to it from now on.",
-  params: WebhookParams,
   headers: IF_MATCH,
   errors: [412],
   async handle({ deps, caller, params, request }) {
@@ -154,7 +150,6 @@ const rollSecret = defineRoute({
     "Roll a webhook's secret. The new one is shown only in this response; the previous one also " +
     "signs for a while.",
   description: "Only its maker may. During the overlap each delivery has a signature of each secret.",
-  params: WebhookParams,
   body: WebhookSecretRoll,
   response: WebhookCreated,
   replyHeaders: NO_STORE,
