@@ -96,10 +96,7 @@ export interface AuditRule {
   readonly isChange?: boolean;
 }
 
-interface RouteContract<A extends Access, Path extends `/${string}` = `/${string}`> {
-  readonly method: Method;
-  /** The path after `/v1`, such as `/data/:document_id`. */
-  readonly path: Path;
+interface RouteContract<A extends Access> {
   /** Its name in the OpenAPI document, which clients make calls and tags of: `documents.upload`. */
   readonly operation?: string;
   /** True for paths without `/v1`, such as `/health`. */
@@ -165,6 +162,9 @@ interface RouteContract<A extends Access, Path extends `/${string}` = `/${string
 
 /** An endpoint without its types, as the table of routes holds it. */
 export interface Route<R extends z.ZodType = z.ZodType> extends RouteContract<Access> {
+  readonly method: Method;
+  /** The path after `/v1`, such as `/data/:document_id`. */
+  readonly path: string;
   readonly status: NonNullable<RouteContract<Access>["status"]>;
   /** The whole path, with `/v1`. */
   readonly fullPath: string;
@@ -187,12 +187,11 @@ export type Presentable<T> = T extends Date
 
 interface RouteDefinition<
   A extends Access,
-  Path extends `/${string}`,
   P extends z.ZodType,
   Q extends z.ZodType,
   B extends z.ZodType,
   R extends z.ZodType,
-> extends RouteContract<A, Path> {
+> extends RouteContract<A> {
   /** Default: what the path's names stand for in every path. */
   readonly params?: P;
   readonly query?: Q;
@@ -210,12 +209,10 @@ interface RouteDefinition<
 type Nothing = z.ZodUndefined | z.ZodVoid;
 
 /**
- * Defines one endpoint. Each request is authenticated, then parsed with all problems at once, then handled.
- * The answer passes `response`, which drops every key that it does not name.
+ * Defines one endpoint by its method and its path after `/v1`. Each request is authenticated, then parsed with
+ * all problems at once, then handled. The answer passes `response`, which drops every key that it does not name.
  * @example
- * export const getThing = defineRoute({
- *   method: "GET",
- *   path: "/spaces/:space_id/things",
+ * export const getThing = defineRoute("GET /spaces/:space_id/things", {
  *   access: "keys",
  *   summary: "The things of a space.",
  *   response: Things,
@@ -225,23 +222,20 @@ type Nothing = z.ZodUndefined | z.ZodVoid;
  */
 export function defineRoute<
   const A extends Access,
-  const Path extends `/${string}`,
-  P extends z.ZodObject = PathParameters<Path>,
+  const Endpoint extends `${Method} /${string}`,
+  P extends z.ZodObject = PathParameters<Endpoint>,
   Q extends z.ZodObject = z.ZodObject<Record<never, never>>,
   B extends z.ZodType = z.ZodUndefined,
   R extends z.ZodType = Nothing,
->(definition: RouteDefinition<A, Path, P, Q, B, R>): Route<R> {
-  const {
-    params = pathParameters(definition.path),
-    query,
-    body,
-    response,
-    isUnversioned = false,
-  } = definition;
+>(endpoint: Endpoint, definition: RouteDefinition<A, P, Q, B, R>): Route<R> {
+  const [method, path] = endpoint.split(" ") as [Method, string];
+  const { params = pathParameters(path), query, body, response, isUnversioned = false } = definition;
   return {
     ...definition,
+    method,
+    path,
     status: definition.status ?? 200,
-    fullPath: isUnversioned ? definition.path : `/v1${definition.path}`,
+    fullPath: isUnversioned ? path : `/v1${path}`,
     params,
     query,
     body,

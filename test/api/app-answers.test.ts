@@ -10,9 +10,7 @@ import { THING_ROUTES, ask as askAt, json, waitsWasAborted } from "../support/ap
 import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
 const begun = Promise.withResolvers<void>();
-const leftRoute = defineRoute({
-  method: "GET",
-  path: "/left",
+const leftRoute = defineRoute("GET /left", {
   access: "public",
   status: 200,
   summary: "Works until its client leaves.",

@@ -42,12 +42,10 @@ test.each([
       authenticateOperator: () => Promise.reject(new Error("no operator")),
       forgetUser: () => undefined,
     };
-    const route = defineRoute({
+    const route = defineRoute("GET /who", {
       access: "keys",
       status: 200,
       summary: "A test.",
-      method: "GET",
-      path: "/who",
       handle: async () => undefined,
     });
     const behind = await startTinyApp([route], {

@@ -3,9 +3,7 @@ import { z } from "zod";
 import { defineRoute } from "../../src/api/route.ts";
 import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
-const route = defineRoute({
-  method: "GET",
-  path: "/thing",
+const route = defineRoute("GET /thing", {
   access: "public",
   status: 200,
   summary: "A test.",

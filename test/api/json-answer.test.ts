@@ -96,25 +96,22 @@ async function* manyLargeItems(): AsyncGenerator<{ text: string }[]> {
   for (asked = 0; asked < MANY; asked += 1) yield [{ text: "x".repeat(256 * 1_024) }];
 }
 
-const open = { method: "GET", access: "public", status: 200, summary: "A test." } as const;
+const open = { access: "public", status: 200, summary: "A test." } as const;
 const page = { page: 1, limit: 1_000 };
 beforeAll(async () => {
   app = await startTinyApp([
-    defineRoute({
+    defineRoute("GET /large", {
       ...open,
-      path: "/large",
       response: Page,
       handle: async () => pageOf({ items: manyLargeItems(), total: MANY }, page),
     }),
-    defineRoute({
+    defineRoute("GET /small", {
       ...open,
-      path: "/small",
       response: Page,
       handle: async () => pageOf({ items: [{ text: "ü", secret: 1 }], total: 1 }, page),
     }),
-    defineRoute({
+    defineRoute("GET /broken", {
       ...open,
-      path: "/broken",
       response: Page,
       handle: async () =>
         pageOf(

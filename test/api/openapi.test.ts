@@ -95,15 +95,13 @@ test("every parameter and every field has an example", () => {
 
 test("errors follow from the contract of a route", () => {
   const open = { summary: "A test.", handle: async () => {} } as const;
-  expect(
-    declaredErrors(defineRoute({ ...open, method: "GET", path: "/a", access: "public", status: 204 })),
-  ).toEqual([414, 431, 500]);
+  expect(declaredErrors(defineRoute("GET /a", { ...open, access: "public", status: 204 }))).toEqual([
+    414, 431, 500,
+  ]);
   expect(
     declaredErrors(
-      defineRoute({
+      defineRoute("POST /a/:id", {
         ...open,
-        method: "POST",
-        path: "/a/:id",
         access: "keys",
         status: 204,
         params: z.object({ id: Uuid }),
@@ -114,10 +112,8 @@ test("errors follow from the contract of a route", () => {
   ).toEqual([400, 401, 403, 404, 412, 414, 422, 429, 431, 500, 503]);
   expect(
     declaredErrors(
-      defineRoute({
+      defineRoute("GET /a", {
         ...open,
-        method: "GET",
-        path: "/a",
         access: "keys",
         status: 204,
         unauthenticatedStatus: 403,
@@ -134,9 +130,7 @@ describe("every schema", () => {
   test.each(files)("of %s can stand in the document", async (file) => {
     const exported = Object.values(await import(/* @vite-ignore */ new URL(file, folder).href));
     for (const schema of exported.filter((value) => value instanceof z.ZodType)) {
-      const route = defineRoute({
-        method: "POST",
-        path: "/a",
+      const route = defineRoute("POST /a", {
         access: "public",
         status: 200,
         summary: "A test.",

@@ -7,13 +7,12 @@ import { createApp } from "../../src/api/app.ts";
 import { listen } from "../../src/api/server.ts";
 import { tinyDeps } from "../support/app/tiny-app.ts";
 
-const open = { method: "GET", access: "public", status: 200, summary: "A test." } as const;
-const quick = defineRoute({ ...open, path: "/quick", handle: async () => undefined });
+const open = { access: "public", status: 200, summary: "A test." } as const;
+const quick = defineRoute("GET /quick", { ...open, handle: async () => undefined });
 
 async function start(finish: Promise<void>) {
-  const slow = defineRoute({
+  const slow = defineRoute("GET /slow", {
     ...open,
-    path: "/slow",
     handle: async () =>
       stream(async (res) => {
         res.writeHead(200).write("begun");

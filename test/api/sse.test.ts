@@ -5,9 +5,7 @@ import { type EventStream, openEventStream } from "../../src/api/sse.ts";
 import { startTinyApp, type TinyApp } from "../support/app/tiny-app.ts";
 
 let play: (events: EventStream) => Promise<void>;
-const route = defineRoute({
-  method: "GET",
-  path: "/events",
+const route = defineRoute("GET /events", {
   access: "public",
   status: 200,
   summary: "A test.",

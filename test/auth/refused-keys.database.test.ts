@@ -25,10 +25,8 @@ const audit = { action: "documents:read", resource: "document" } as const;
 const params = z.object({ document_id: Uuid });
 
 const ROUTES = [
-  defineRoute({
+  defineRoute("GET /data/:document_id", {
     ...common,
-    method: "GET",
-    path: "/data/:document_id",
     access: "keys",
     audit,
     params,
@@ -37,10 +35,8 @@ const ROUTES = [
       throw notFound("document");
     },
   }),
-  defineRoute({
+  defineRoute("DELETE /data/:document_id", {
     ...common,
-    method: "DELETE",
-    path: "/data/:document_id",
     access: "keys",
     capability: "write",
     audit,
@@ -48,10 +44,8 @@ const ROUTES = [
     handle: async () => undefined,
   }),
   ...(["openai", "holdfast"] as const).map((form) =>
-    defineRoute({
+    defineRoute(`GET /${form}`, {
       ...common,
-      method: "GET",
-      path: `/${form}`,
       form,
       access: "keys",
       query: z.object({ after: z.string() }),
@@ -60,11 +54,9 @@ const ROUTES = [
       },
     }),
   ),
-  defineRoute({ ...common, method: "GET", path: "/me", access: "jwt", handle: async () => undefined }),
-  defineRoute({
+  defineRoute("GET /me", { ...common, access: "jwt", handle: async () => undefined }),
+  defineRoute("GET /operations", {
     ...common,
-    method: "GET",
-    path: "/operations",
     access: "operator",
     handle: async () => undefined,
   }),

@@ -3,22 +3,16 @@ import { markFolderDeleted } from "../../db/deletions/accept.ts";
 import { findFolder } from "../../db/documents/folders.ts";
 import { inTenant } from "../../db/pool.ts";
 import type { Caller, CommandDeps } from "../caller.ts";
-import { requireUnchanged } from "../etag.ts";
+import { type IfUnchanged, requireUnchanged } from "../etag.ts";
 import { authorizeFolder, folderEtag } from "../folders/folder.ts";
 import { recordChange } from "../record-change.ts";
 import { lockStore } from "./store.ts";
 
-interface StoreDeletion {
-  readonly id: string;
-  /** An ETag of the folder. */
-  readonly ifMatch: string | undefined;
-}
-
-/** @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
+/** `ifMatch` is an ETag of the folder. @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
 export async function deleteStore(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,
-  { id, ifMatch }: StoreDeletion,
+  { id, ifMatch }: IfUnchanged,
 ): Promise<void> {
   const { organization, user } = caller.principal;
   await inTenant(deps.db, organization, async (sql) => {

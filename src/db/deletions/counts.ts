@@ -38,7 +38,7 @@ const NOTHING: DeletionCounts = {
 /** An agent takes nothing along: what it was asked is not kept, and a turn that runs is answered. */
 export const DELETION_OF_AGENT: DeletionCounts = { ...NOTHING, agents: 1 };
 
-type CountedKind = Exclude<DeletionKind, "raw_file">;
+export type CountedKind = Exclude<DeletionKind, "raw_file">;
 
 /** The folders `$1` of the organization `$2` and all below them, without those that are deleted already. */
 const TREE = `

@@ -67,26 +67,19 @@ interface NewSeal {
 export async function replaceSeals(
   sql: Sql,
   id: string,
-  { current, previous }: { readonly current: NewSeal | null; readonly previous: NewSeal | null },
+  seals: { readonly current: NewSeal | null; readonly previous: NewSeal | null },
 ): Promise<void> {
-  if (current !== null)
+  for (const [seal, before] of [[seals.current, ""] as const, [seals.previous, "previous_"] as const]) {
+    if (seal === null) continue;
     await sql.query(
       `update webhooks
-       set secret_key_id = $3,
-           sealed_secret = $4
+       set ${before}secret_key_id = $3,
+           sealed_${before}secret = $4
        where id = $1
-         and sealed_secret = $2`,
-      [id, current.from, current.to.keyId, current.to.sealed],
+         and sealed_${before}secret = $2`,
+      [id, seal.from, seal.to.keyId, seal.to.sealed],
     );
-  if (previous !== null)
-    await sql.query(
-      `update webhooks
-       set previous_secret_key_id = $3,
-           sealed_previous_secret = $4
-       where id = $1
-         and sealed_previous_secret = $2`,
-      [id, previous.from, previous.to.keyId, previous.to.sealed],
-    );
+  }
 }
 
 export async function countSecretsOfOldKeys(sql: Sql, organizationId: string): Promise<number> {

@@ -60,27 +60,20 @@ export interface Beginning {
 }
 
 // `waiting_for` is kept until the run makes progress: this attempt may meet the same outage.
+const begin = (status: string, members: string): string => `
+  update pipeline_runs
+  set attempt_id = $2,
+      status = '${status}',
+      started_at = coalesce(started_at, now()),
+      waiting_for = nullif(waiting_for, 'workflows_unavailable')
+  where claim_id = $1
+    and status in ('queued', 'parsing', 'chunking', 'embedding')
+    and ${members}
+    and (not $3 or attempt_id is null)
+  returning ${MEMBER_COLUMNS}`;
 const BEGIN: Readonly<Record<Step, string>> = {
-  prepare: `update pipeline_runs
-            set attempt_id = $2,
-                status = 'parsing',
-                started_at = coalesce(started_at, now()),
-                waiting_for = nullif(waiting_for, 'workflows_unavailable')
-            where claim_id = $1
-              and status in ('queued', 'parsing', 'chunking', 'embedding')
-              and not chunked
-              and (not $3 or attempt_id is null)
-            returning ${MEMBER_COLUMNS}`,
-  embed: `update pipeline_runs
-          set attempt_id = $2,
-              status = 'embedding',
-              started_at = coalesce(started_at, now()),
-              waiting_for = nullif(waiting_for, 'workflows_unavailable')
-          where claim_id = $1
-            and status in ('queued', 'parsing', 'chunking', 'embedding')
-            and chunked
-            and (not $3 or attempt_id is null)
-          returning ${MEMBER_COLUMNS}`,
+  prepare: begin("parsing", "not chunked"),
+  embed: begin("embedding", "chunked"),
 };
 
 /**

@@ -14,9 +14,7 @@ import { listen } from "../../../src/api/server.ts";
 import { DomainError } from "../../../src/domain/errors.ts";
 import { startTinyApp, type TinyApp } from "../../support/app/tiny-app.ts";
 
-const echo = defineRoute({
-  method: "POST",
-  path: "/echo",
+const echo = defineRoute("POST /echo", {
   access: "public",
   status: 200,
   summary: "A test.",

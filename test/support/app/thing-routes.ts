@@ -20,38 +20,30 @@ const sawAbort = Promise.withResolvers<void>();
 export const waitsWasAborted = sawAbort.promise;
 
 export const THING_ROUTES = [
-  defineRoute({
+  defineRoute("GET /things/:thing_id", {
     ...open,
-    method: "GET",
-    path: "/things/:thing_id",
     operation: "things.a",
     params: z.object({ thing_id: Uuid }),
     response: z.object({ id: Uuid }),
     handle: async ({ params }) => ({ id: params.thing_id }),
   }),
-  defineRoute({
+  defineRoute("DELETE /things/:thing_id", {
     ...open,
-    method: "DELETE",
-    path: "/things/:thing_id",
     operation: "things.b",
     status: 204,
     params: z.object({ thing_id: Uuid }),
     handle: async () => {},
   }),
-  defineRoute({
+  defineRoute("POST /things/search", {
     ...open,
-    method: "POST",
-    path: "/things/search",
     operation: "things.c",
     query: pageQuery(),
     body: Thing,
     response: z.object({ name: z.string(), page: z.int() }),
     handle: async ({ body, query }) => ({ name: body.name, page: query.page, secret: "not in the contract" }),
   }),
-  defineRoute({
+  defineRoute("POST /things/:thing_id/redo", {
     ...open,
-    method: "POST",
-    path: "/things/:thing_id/redo",
     operation: "things.d",
     params: z.object({ thing_id: Uuid }),
     query: pageQuery(),
@@ -60,93 +52,71 @@ export const THING_ROUTES = [
     response: z.object({ had_body: z.boolean() }),
     handle: async ({ body }) => ({ had_body: body !== undefined && body !== null }),
   }),
-  defineRoute({
+  defineRoute("GET /locked/:thing_id", {
     ...open,
     access: "keys",
-    method: "GET",
-    path: "/locked/:thing_id",
     operation: "things.e",
     params: z.object({ thing_id: Uuid }),
     handle: async () => {},
   }),
-  defineRoute({
+  defineRoute("GET /download", {
     ...open,
     access: "keys",
     unauthenticatedStatus: 403,
-    method: "GET",
-    path: "/download",
     operation: "things.f",
     handle: async () => {},
   }),
-  defineRoute({
+  defineRoute("POST /upload", {
     ...open,
     access: "keys",
-    method: "POST",
-    path: "/upload",
     operation: "things.g",
     handle: async () => {},
   }),
-  defineRoute({
+  defineRoute("GET /fails", {
     ...open,
-    method: "GET",
-    path: "/fails",
     operation: "things.h",
     handle: () => Promise.reject(new Error("select * from secrets")),
   }),
-  defineRoute({
+  defineRoute("GET /leaks", {
     ...open,
-    method: "GET",
-    path: "/leaks",
     operation: "things.i",
     response: z.object({ id: Uuid }),
     handle: async () => ({ id: "no id" }),
   }),
-  defineRoute({
+  defineRoute("GET /busy", {
     ...open,
-    method: "GET",
-    path: "/busy",
     operation: "things.j",
     handle: () =>
       Promise.reject(
         new DomainError("provider_rate_limited", "The model is busy.", { retryAfterSeconds: 7 }),
       ),
   }),
-  defineRoute({
+  defineRoute("GET /down", {
     ...open,
-    method: "GET",
-    path: "/down",
     operation: "things.k",
     handle: () => Promise.reject(new DomainError("database_unavailable", "The database is not reachable.")),
   }),
-  defineRoute({
+  defineRoute("GET /rejected", {
     ...open,
-    method: "GET",
-    path: "/rejected",
     operation: "things.l",
     handle: () => Promise.reject(new DomainError("rejected_by_provider", "The provider refused.")),
   }),
-  defineRoute({
+  defineRoute("GET /text", {
     ...open,
-    method: "GET",
-    path: "/text",
     operation: "things.m",
     handle: async () =>
       raw({ contentType: "text/markdown; charset=utf-8", body: "# Hi", headers: { ETag: '"1"' } }),
   }),
-  defineRoute({
+  defineRoute("GET /events", {
     ...open,
-    method: "GET",
-    path: "/events",
     operation: "things.n",
     handle: async () =>
       stream(async (res) => {
         res.writeHead(200, { "content-type": "text/event-stream" }).end("data: 1\n\n");
       }),
   }),
-  defineRoute({
+  defineRoute("GET /waits", {
     ...open,
-    method: "GET",
-    path: "/waits",
     operation: "things.o",
     async handle({ request }) {
       request.signal.addEventListener("abort", () => sawAbort.resolve());

@@ -15,9 +15,7 @@ import { wholeAnswer } from "../completions/whole.ts";
 
 const DROPPED_HEADER = "X-Dropped-Messages";
 
-export const createChatCompletion = defineRoute({
-  method: "POST",
-  path: "/chat/completions",
+export const createChatCompletion = defineRoute("POST /chat/completions", {
   operation: "chat.complete",
   access: "keys",
   capability: "chat",

@@ -10,9 +10,7 @@ import { defineRoute } from "../../route.ts";
 
 const TIMEOUT_MS = 60_000;
 
-export const createEmbeddings = defineRoute({
-  method: "POST",
-  path: "/embeddings",
+export const createEmbeddings = defineRoute("POST /embeddings", {
   operation: "embeddings.create",
   form: "openai",
   access: "keys",

@@ -27,9 +27,7 @@ const PATH = "/vector_stores/:vector_store_id/file_batches";
 const BATCH = `${PATH}/:file_batch_id` as const;
 const RESOURCE = { resource: "vector_store_batch", param: "file_batch_id" } as const;
 
-const createBatch = defineRoute({
-  method: "POST",
-  path: PATH,
+const createBatch = defineRoute(`POST ${PATH}`, {
   operation: "vector_stores.file_batches.create",
   form: "openai",
   access: "keys",
@@ -84,9 +82,7 @@ async function readBatch(
   return batch;
 }
 
-const getBatch = defineRoute({
-  method: "GET",
-  path: BATCH,
+const getBatch = defineRoute(`GET ${BATCH}`, {
   operation: "vector_stores.file_batches.get",
   form: "openai",
   access: "keys",
@@ -103,9 +99,7 @@ const getBatch = defineRoute({
   },
 });
 
-const cancelBatch = defineRoute({
-  method: "POST",
-  path: `${BATCH}/cancel`,
+const cancelBatch = defineRoute(`POST ${BATCH}/cancel`, {
   operation: "vector_stores.file_batches.cancel",
   form: "openai",
   access: "keys",
@@ -120,9 +114,7 @@ const cancelBatch = defineRoute({
     cancelFileBatch(deps, caller, { storeId: params.vector_store_id, batchId: params.file_batch_id }),
 });
 
-const listFilesOfBatch = defineRoute({
-  method: "GET",
-  path: `${BATCH}/files`,
+const listFilesOfBatch = defineRoute(`GET ${BATCH}/files`, {
   operation: "vector_stores.file_batches.files",
   form: "openai",
   access: "keys",

@@ -25,9 +25,7 @@ import { stream } from "../../response.ts";
 import { defineRoute } from "../../route.ts";
 import { answerList, cursorsOf } from "./cursors.ts";
 
-const createFile = defineRoute({
-  method: "POST",
-  path: "/files",
+const createFile = defineRoute("POST /files", {
   operation: "files.create",
   form: "openai",
   access: "keys",
@@ -85,9 +83,7 @@ async function mayRepeat({ deps, principal, answer }: Repeat): Promise<void> {
   if (file === undefined) throw notFound("file");
 }
 
-const listFiles = defineRoute({
-  method: "GET",
-  path: "/files",
+const listFiles = defineRoute("GET /files", {
   operation: "files.list_uploads",
   form: "openai",
   access: "keys",
@@ -111,9 +107,7 @@ const listFiles = defineRoute({
   },
 });
 
-const getFile = defineRoute({
-  method: "GET",
-  path: "/files/:file_id",
+const getFile = defineRoute("GET /files/:file_id", {
   operation: "files.get_upload",
   form: "openai",
   access: "keys",
@@ -132,9 +126,7 @@ const getFile = defineRoute({
   },
 });
 
-const removeFile = defineRoute({
-  method: "DELETE",
-  path: "/files/:file_id",
+const removeFile = defineRoute("DELETE /files/:file_id", {
   operation: "files.delete_upload",
   form: "openai",
   access: "keys",
@@ -154,9 +146,7 @@ const removeFile = defineRoute({
 /** Keeps a browser from running a file or showing it as a page of this origin, whatever its type. */
 const CSP = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
-const getContent = defineRoute({
-  method: "GET",
-  path: "/files/:file_id/content",
+const getContent = defineRoute("GET /files/:file_id/content", {
   operation: "files.content",
   form: "openai",
   access: "keys",

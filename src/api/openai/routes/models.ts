@@ -8,9 +8,7 @@ import { defineRoute } from "../../route.ts";
 const EXAMPLE_AGENT = "01900000-0000-7000-8000-000000000020";
 const MODELS_MAX = 1_000;
 
-export const listModels = defineRoute({
-  method: "GET",
-  path: "/models",
+export const listModels = defineRoute("GET /models", {
   operation: "models.list",
   access: "keys",
   capability: "chat",
@@ -26,9 +24,7 @@ export const listModels = defineRoute({
   },
 });
 
-export const getModel = defineRoute({
-  method: "GET",
-  path: "/models/:model",
+export const getModel = defineRoute("GET /models/:model", {
   operation: "models.get",
   form: "openai",
   access: "keys",

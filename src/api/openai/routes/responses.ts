@@ -34,10 +34,8 @@ const ofOne = {
   audit: { action: "agents:chat", resource: "response", isChange: false },
 } as const;
 
-const createResponse = defineRoute({
+const createResponse = defineRoute("POST /responses", {
   ...contract,
-  method: "POST",
-  path: "/responses",
   operation: "responses.create",
   audit: { action: "agents:chat", resource: "agent", idField: "model", isChange: false },
   budget: "chat",
@@ -70,10 +68,8 @@ const createResponse = defineRoute({
   },
 });
 
-const getResponse = defineRoute({
+const getResponse = defineRoute("GET /responses/:response_id", {
   ...ofOne,
-  method: "GET",
-  path: "/responses/:response_id",
   operation: "responses.get",
   query: ResponseQuery,
   response: ResponseAnswer,
@@ -101,10 +97,8 @@ const getResponse = defineRoute({
   },
 });
 
-const deleteResponse = defineRoute({
+const deleteResponse = defineRoute("DELETE /responses/:response_id", {
   ...ofOne,
-  method: "DELETE",
-  path: "/responses/:response_id",
   operation: "responses.delete",
   response: DeletedResponse,
   summary: "Delete a response.",
@@ -116,10 +110,8 @@ const deleteResponse = defineRoute({
   },
 });
 
-const cancelResponse = defineRoute({
+const cancelResponse = defineRoute("POST /responses/:response_id/cancel", {
   ...ofOne,
-  method: "POST",
-  path: "/responses/:response_id/cancel",
   operation: "responses.cancel",
   response: ResponseAnswer,
   summary: "Cancel a background response.",
@@ -130,10 +122,8 @@ const cancelResponse = defineRoute({
   },
 });
 
-const listInputItems = defineRoute({
+const listInputItems = defineRoute("GET /responses/:response_id/input_items", {
   ...ofOne,
-  method: "GET",
-  path: "/responses/:response_id/input_items",
   operation: "responses.input_items.list",
   query: InputItemsQuery,
   response: ResponseInputItems,

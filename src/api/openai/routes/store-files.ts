@@ -34,9 +34,7 @@ const FILE = `${PATH}/:file_id` as const;
 /** Refusals are audited as of a document, by the id that the caller named; reads by the document's own. */
 const audited = (action: Action) => ({ action, resource: "document", param: "file_id" }) as const;
 
-const addStoreFile = defineRoute({
-  method: "POST",
-  path: PATH,
+const addStoreFile = defineRoute(`POST ${PATH}`, {
   operation: "vector_stores.files.create",
   form: "openai",
   access: "keys",
@@ -64,9 +62,7 @@ const addStoreFile = defineRoute({
     }),
 });
 
-const listFilesOfStore = defineRoute({
-  method: "GET",
-  path: PATH,
+const listFilesOfStore = defineRoute(`GET ${PATH}`, {
   operation: "vector_stores.files.list",
   form: "openai",
   access: "keys",
@@ -113,9 +109,7 @@ async function readStoreFile(
   });
 }
 
-const getStoreFile = defineRoute({
-  method: "GET",
-  path: FILE,
+const getStoreFile = defineRoute(`GET ${FILE}`, {
   operation: "vector_stores.files.get",
   form: "openai",
   access: "keys",
@@ -136,9 +130,7 @@ const getStoreFile = defineRoute({
   },
 });
 
-const changeStoreFile = defineRoute({
-  method: "POST",
-  path: FILE,
+const changeStoreFile = defineRoute(`POST ${FILE}`, {
   operation: "vector_stores.files.update",
   form: "openai",
   access: "keys",
@@ -158,9 +150,7 @@ const changeStoreFile = defineRoute({
     }),
 });
 
-const removeStoreFile = defineRoute({
-  method: "DELETE",
-  path: FILE,
+const removeStoreFile = defineRoute(`DELETE ${FILE}`, {
   operation: "vector_stores.files.delete",
   form: "openai",
   access: "keys",
@@ -177,9 +167,7 @@ const removeStoreFile = defineRoute({
   },
 });
 
-const getStoreFileContent = defineRoute({
-  method: "GET",
-  path: `${FILE}/content`,
+const getStoreFileContent = defineRoute(`GET ${FILE}/content`, {
   operation: "vector_stores.files.content",
   form: "openai",
   access: "keys",

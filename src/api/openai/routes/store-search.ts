@@ -14,9 +14,7 @@ import type { Deps } from "../../deps.ts";
 import { SEARCH_WARNINGS } from "../../routes/documents/hybrid-search.ts";
 import { defineRoute } from "../../route.ts";
 
-export const searchVectorStore = defineRoute({
-  method: "POST",
-  path: "/vector_stores/:vector_store_id/search",
+export const searchVectorStore = defineRoute("POST /vector_stores/:vector_store_id/search", {
   operation: "vector_stores.search",
   form: "openai",
   access: "keys",

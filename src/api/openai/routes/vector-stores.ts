@@ -35,9 +35,7 @@ export function repeatsIn(action: Action): RepeatCheck {
   };
 }
 
-const createVectorStore = defineRoute({
-  method: "POST",
-  path: "/vector_stores",
+const createVectorStore = defineRoute("POST /vector_stores", {
   operation: "vector_stores.create",
   form: "openai",
   access: "keys",
@@ -80,9 +78,7 @@ async function mayRepeatCreation({ deps, principal, answer }: Repeat): Promise<v
   );
 }
 
-const listVectorStores = defineRoute({
-  method: "GET",
-  path: "/vector_stores",
+const listVectorStores = defineRoute("GET /vector_stores", {
   operation: "vector_stores.list",
   form: "openai",
   access: "keys",
@@ -116,9 +112,7 @@ const listVectorStores = defineRoute({
   },
 });
 
-const getVectorStore = defineRoute({
-  method: "GET",
-  path: "/vector_stores/:vector_store_id",
+const getVectorStore = defineRoute("GET /vector_stores/:vector_store_id", {
   operation: "vector_stores.get",
   form: "openai",
   access: "keys",
@@ -137,9 +131,7 @@ const getVectorStore = defineRoute({
   },
 });
 
-const changeVectorStore = defineRoute({
-  method: "POST",
-  path: "/vector_stores/:vector_store_id",
+const changeVectorStore = defineRoute("POST /vector_stores/:vector_store_id", {
   operation: "vector_stores.update",
   form: "openai",
   access: "keys",
@@ -164,9 +156,7 @@ const changeVectorStore = defineRoute({
   },
 });
 
-const removeVectorStore = defineRoute({
-  method: "DELETE",
-  path: "/vector_stores/:vector_store_id",
+const removeVectorStore = defineRoute("DELETE /vector_stores/:vector_store_id", {
   operation: "vector_stores.delete",
   form: "openai",
   access: "keys",

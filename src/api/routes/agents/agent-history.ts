@@ -7,9 +7,7 @@ import { AgentSearchQuery } from "../../../schema/agent.ts";
 import { pageOf } from "../../../schema/fields.ts";
 import { defineRoute } from "../../route.ts";
 
-export const getAgentHistory = defineRoute({
-  method: "GET",
-  path: "/agents/:agent_id/history",
+export const getAgentHistory = defineRoute("GET /agents/:agent_id/history", {
   operation: "agents.history",
   access: "jwt",
   audit: { action: "agents:read", resource: "agent" },

@@ -22,9 +22,7 @@ import { getAgentHistory } from "./agent-history.ts";
 const ETAG = { ETag: "Changes with the agent's configuration; for If-Match" };
 const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the agent has changed since" };
 
-export const searchForAgents = defineRoute({
-  method: "POST",
-  path: "/agents/search",
+export const searchForAgents = defineRoute("POST /agents/search", {
   operation: "agents.search",
   access: "keys",
   capability: "read",
@@ -42,9 +40,7 @@ export const searchForAgents = defineRoute({
   },
 });
 
-const getAgent = defineRoute({
-  method: "GET",
-  path: "/agents/:agent_id",
+const getAgent = defineRoute("GET /agents/:agent_id", {
   operation: "agents.get",
   access: "keys",
   capability: "read",
@@ -63,9 +59,7 @@ const getAgent = defineRoute({
   },
 });
 
-const postAgent = defineRoute({
-  method: "POST",
-  path: "/agents",
+const postAgent = defineRoute("POST /agents", {
   operation: "agents.create",
   access: "jwt",
   audit: { action: "agents:create", resource: "agent" },
@@ -82,9 +76,7 @@ const postAgent = defineRoute({
   },
 });
 
-const patchAgent = defineRoute({
-  method: "PATCH",
-  path: "/agents/:agent_id",
+const patchAgent = defineRoute("PATCH /agents/:agent_id", {
   operation: "agents.update",
   access: "jwt",
   audit: { action: "agents:update", resource: "agent" },
@@ -109,9 +101,7 @@ const patchAgent = defineRoute({
   },
 });
 
-const removeAgent = defineRoute({
-  method: "DELETE",
-  path: "/agents/:agent_id",
+const removeAgent = defineRoute("DELETE /agents/:agent_id", {
   operation: "agents.delete",
   access: "jwt",
   audit: { action: "agents:delete", resource: "agent" },
@@ -127,9 +117,7 @@ const removeAgent = defineRoute({
   },
 });
 
-const getDeletionOfAgent = defineRoute({
-  method: "GET",
-  path: "/agents/:agent_id/deletion",
+const getDeletionOfAgent = defineRoute("GET /agents/:agent_id/deletion", {
   operation: "agents.deletion.get",
   access: "jwt",
   audit: { action: "agents:read", resource: "agent" },

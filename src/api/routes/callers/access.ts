@@ -14,7 +14,6 @@ import type { Deps } from "../../deps.ts";
 import { defineRoute } from "../../route.ts";
 
 const shared = {
-  method: "GET",
   access: "jwt",
   query: AccessQuery,
   response: SpaceAccessPage,
@@ -50,9 +49,8 @@ const ownSubject = ({ user, organization }: Principal, key: ApiKeyRow | null): A
   key,
 });
 
-const getOwnAccess = defineRoute({
+const getOwnAccess = defineRoute("GET /me/access", {
   ...shared,
-  path: "/me/access",
   operation: "me.access.list",
   audit: { action: "access:read", resource: "user" },
   summary: "What the caller can do in which space, and why.",
@@ -60,9 +58,8 @@ const getOwnAccess = defineRoute({
   handle: (asked) => answerAccess(asked, () => ownSubject(asked.principal, null)),
 });
 
-const getAccessOfOwnKey = defineRoute({
+const getAccessOfOwnKey = defineRoute("GET /me/api-keys/:api_key_id/access", {
   ...shared,
-  path: "/me/api-keys/:api_key_id/access",
   operation: "api_keys.access.list",
   audit: { action: "access:read", resource: "api_key" },
   summary: "What one of the caller's API keys can do in which space, and why.",
@@ -82,9 +79,8 @@ async function subjectOf(sql: Sql, organizationId: string, userId: string, key: 
   return { userId, organizationRole: member.role, key };
 }
 
-const getAccessOfMember = defineRoute({
+const getAccessOfMember = defineRoute("GET /organizations/:organization_id/members/:user_id/access", {
   ...shared,
-  path: "/organizations/:organization_id/members/:user_id/access",
   operation: "organizations.member_access.list",
   audit: { action: "access:read", resource: "user" },
   summary: "What a member can do in which space, and why.",
@@ -97,9 +93,8 @@ const getAccessOfMember = defineRoute({
   },
 });
 
-const getAccessOfKey = defineRoute({
+const getAccessOfKey = defineRoute("GET /organizations/:organization_id/api-keys/:api_key_id/access", {
   ...shared,
-  path: "/organizations/:organization_id/api-keys/:api_key_id/access",
   operation: "organizations.api_key_access.list",
   audit: { action: "access:read", resource: "api_key" },
   summary: "What an API key of a member can do in which space, and why.",

@@ -14,9 +14,7 @@ import {
 } from "../../../schema/key.ts";
 import { defineRoute } from "../../route.ts";
 
-const listOwnKeys = defineRoute({
-  method: "GET",
-  path: "/me/api-keys",
+const listOwnKeys = defineRoute("GET /me/api-keys", {
   operation: "api_keys.list",
   access: "jwt",
   audit: { action: "api_keys:read", resource: "api_key" },
@@ -31,9 +29,7 @@ const listOwnKeys = defineRoute({
   },
 });
 
-const createOwnKey = defineRoute({
-  method: "POST",
-  path: "/me/api-keys",
+const createOwnKey = defineRoute("POST /me/api-keys", {
   operation: "api_keys.create",
   access: "jwt",
   audit: { action: "api_keys:create", resource: "api_key" },
@@ -60,9 +56,7 @@ const createOwnKey = defineRoute({
   },
 });
 
-const revokeOwnKey = defineRoute({
-  method: "DELETE",
-  path: "/me/api-keys/:api_key_id",
+const revokeOwnKey = defineRoute("DELETE /me/api-keys/:api_key_id", {
   operation: "api_keys.revoke",
   access: "jwt",
   audit: { action: "api_keys:revoke", resource: "api_key" },
@@ -76,9 +70,7 @@ const revokeOwnKey = defineRoute({
   },
 });
 
-const rollOwnKey = defineRoute({
-  method: "POST",
-  path: "/me/api-keys/:api_key_id/roll",
+const rollOwnKey = defineRoute("POST /me/api-keys/:api_key_id/roll", {
   operation: "api_keys.roll",
   access: "jwt",
   audit: { action: "api_keys:roll", resource: "api_key" },

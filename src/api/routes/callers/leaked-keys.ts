@@ -9,9 +9,7 @@ const BODY_LIMITS: JsonLimits = { maxBytes: MAX_LEAKED_CHARACTERS, maxDepth: 4, 
 /** Every answer takes at least this long, so that its time does not tell whether a text could be a key. */
 const ANSWER_MS = 100;
 
-const reportLeakedKeys = defineRoute({
-  method: "POST",
-  path: "/api-keys/revoke-leaked",
+const reportLeakedKeys = defineRoute("POST /api-keys/revoke-leaked", {
   operation: "api_keys.report_leaked",
   access: "public",
   budget: "address",

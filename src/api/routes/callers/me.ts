@@ -3,9 +3,7 @@ import { OPERATORS } from "../../../auth/authenticate.ts";
 import { Me } from "../../../schema/me.ts";
 import { defineRoute } from "../../route.ts";
 
-export const getMe = defineRoute({
-  method: "GET",
-  path: "/me",
+export const getMe = defineRoute("GET /me", {
   operation: "me.get",
   access: "jwt",
   audit: { action: "users:read", resource: "user" },

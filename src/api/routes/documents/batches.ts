@@ -15,9 +15,9 @@ import { PartsQuery } from "../../../schema/documents/text.ts";
 import { Batch, BatchAccepted, BatchReprocess, BatchRunResultPage } from "../../../schema/documents/run.ts";
 import { defineRoute } from "../../route.ts";
 
-const batchReprocess = defineRoute({
-  method: "POST",
-  path: "/data/batch-reprocess",
+const FOR_STARTER = "For the user who started it, while that user reaches all of its spaces.";
+
+const batchReprocess = defineRoute("POST /data/batch-reprocess", {
   operation: "batches.create",
   access: "keys",
   capability: "write",
@@ -50,17 +50,15 @@ const batchReprocess = defineRoute({
 
 const present = (batch: BatchRow) => ({ ...batch, ...describeBatch(batch, Date.now()) });
 
-const getBatch = defineRoute({
-  method: "GET",
-  path: "/data/batches/:batch_id",
+const getBatch = defineRoute("GET /data/batches/:batch_id", {
   operation: "batches.get",
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
   summary: "The status of a batch: runs by status, progress, rate and time left.",
   description:
-    "For the user who started it, while that user reaches all of its spaces. With `wait` it " +
-    "answers when the batch is paused, resumed or at its end, and at once if it has ended.",
+    `${FOR_STARTER} With \`wait\` it answers when the batch is paused, resumed or at its end, and at once if it ` +
+    "has ended.",
   query: WaitQuery,
   response: Batch,
   async handle({ deps, principal, params, query, request }) {
@@ -77,17 +75,13 @@ const getBatch = defineRoute({
   },
 });
 
-const listResultsOfBatch = defineRoute({
-  method: "GET",
-  path: "/data/batches/:batch_id/results",
+const listResultsOfBatch = defineRoute("GET /data/batches/:batch_id/results", {
   operation: "batches.results",
   access: "keys",
   capability: "read",
   audit: { action: "documents:read", resource: "batch" },
   summary: "The result of each document of a batch; documents that were not accepted come last.",
-  description:
-    "For the user who started it, while that user reaches all of its spaces. The results of runs " +
-    "that have not ended are there too, with their status.",
+  description: `${FOR_STARTER} The results of runs that have not ended are there too, with their status.`,
   query: PartsQuery,
   response: BatchRunResultPage,
   async handle({ principal, read, params, query }) {
@@ -99,48 +93,40 @@ const listResultsOfBatch = defineRoute({
   },
 });
 
-const change = {
-  method: "POST",
-  access: "keys",
-  capability: "write",
-  audit: { action: "documents:reprocess", resource: "batch" },
-  status: 202,
-  response: Batch,
-  errors: [400],
-} as const;
+const STEERS = { pause: pauseBatch, resume: resumeBatch, cancel: cancelBatch };
 
-const pause = defineRoute({
-  ...change,
-  path: "/data/batches/:batch_id/pause",
-  operation: "batches.pause",
-  description:
-    "For the user who started it, while that user reaches all of its spaces. Runs that are " +
-    "released go on. A batch that is paused stays so; one that has ended is 400.",
-  summary: "Pause a batch: no more of its runs are released, and released ones continue.",
-  handle: async ({ deps, caller, params }) => present(await pauseBatch(deps, caller, params.batch_id)),
-});
+const steering = (verb: keyof typeof STEERS, summary: string, means: string) =>
+  defineRoute(`POST /data/batches/:batch_id/${verb}`, {
+    operation: `batches.${verb}`,
+    access: "keys",
+    capability: "write",
+    audit: { action: "documents:reprocess", resource: "batch" },
+    status: 202,
+    response: Batch,
+    errors: [400],
+    summary,
+    description: `${FOR_STARTER} ${means}`,
+    handle: async ({ deps, caller, params }) => present(await STEERS[verb](deps, caller, params.batch_id)),
+  });
 
-const resume = defineRoute({
-  ...change,
-  path: "/data/batches/:batch_id/resume",
-  operation: "batches.resume",
-  description:
-    "For the user who started it, while that user reaches all of its spaces. A batch that runs " +
-    "goes on; one that has ended is 400.",
-  summary: "Release the runs of a paused batch again.",
-  handle: async ({ deps, caller, params }) => present(await resumeBatch(deps, caller, params.batch_id)),
-});
-
-const cancel = defineRoute({
-  ...change,
-  path: "/data/batches/:batch_id/cancel",
-  operation: "batches.cancel",
-  description:
-    "For the user who started it, while that user reaches all of its spaces. Runs that have " +
-    "ended keep their result, and what was published before stays searchable. A batch that has " +
-    "ended is 400.",
-  summary: "Cancel every run of a batch that has not ended; what was published before stays.",
-  handle: async ({ deps, caller, params }) => present(await cancelBatch(deps, caller, params.batch_id)),
-});
-
-export const batchRoutes = [batchReprocess, getBatch, listResultsOfBatch, pause, resume, cancel];
+export const batchRoutes = [
+  batchReprocess,
+  getBatch,
+  listResultsOfBatch,
+  steering(
+    "pause",
+    "Pause a batch: no more of its runs are released, and released ones continue.",
+    "Runs that are released go on. A batch that is paused stays so; one that has ended is 400.",
+  ),
+  steering(
+    "resume",
+    "Release the runs of a paused batch again.",
+    "A batch that runs goes on; one that has ended is 400.",
+  ),
+  steering(
+    "cancel",
+    "Cancel every run of a batch that has not ended; what was published before stays.",
+    "Runs that have ended keep their result, and what was published before stays searchable. A batch that " +
+      "has ended is 400.",
+  ),
+];

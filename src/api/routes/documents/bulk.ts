@@ -10,9 +10,7 @@ const CHOICE =
   "caller may write. An id that is unknown or not writable is answered in `results` and stops no " +
   "other. All of it is one transaction; each document has its event and its row in the audit log.";
 
-export const batchMove = defineRoute({
-  method: "POST",
-  path: "/data/batch-move",
+export const batchMove = defineRoute("POST /data/batch-move", {
   operation: "documents.batch_move",
   access: "keys",
   capability: "write",
@@ -38,9 +36,7 @@ export const batchMove = defineRoute({
     }),
 });
 
-export const batchDelete = defineRoute({
-  method: "POST",
-  path: "/data/batch-delete",
+export const batchDelete = defineRoute("POST /data/batch-delete", {
   operation: "documents.batch_delete",
   access: "keys",
   capability: "write",

@@ -2,21 +2,24 @@
 import { authorize } from "../../../auth/policy.ts";
 import { authorizeFolder } from "../../../commands/folders/folder.ts";
 import { authorizeManaging } from "../../../commands/spaces/space.ts";
-import { countDeletion } from "../../../db/deletions/counts.ts";
+
+import { type CountedKind, countDeletion } from "../../../db/deletions/counts.ts";
 import { findFolder } from "../../../db/documents/folders.ts";
 import { findDocument } from "../../../db/documents/read.ts";
 import { findSpaceOfOrganization } from "../../../db/tenancy/spaces.ts";
+import type { Sql } from "../../../db/sql.ts";
+import type { Principal } from "../../../domain/tenancy/principal.ts";
 import { Deletion } from "../../../schema/deletion.ts";
 import { defineRoute } from "../../route.ts";
-
-const shared = { method: "GET", response: Deletion } as const;
 
 const HOW =
   "For those who may delete it. Counts what the deletion would take at this moment, and changes nothing.";
 
-const getDeletionOfFolder = defineRoute({
-  ...shared,
-  path: "/folders/:folder_id/deletion",
+const counted = (sql: Sql, principal: Principal, kind: CountedKind, id: string) =>
+  countDeletion(sql, { organizationId: principal.organization.id, kind, ids: [id] });
+
+const getDeletionOfFolder = defineRoute("GET /folders/:folder_id/deletion", {
+  response: Deletion,
   operation: "folders.deletion.get",
   access: "keys",
   capability: "write",
@@ -27,17 +30,12 @@ const getDeletionOfFolder = defineRoute({
     read(async (sql) => {
       const folder = await findFolder(sql, principal.reach, params.folder_id);
       authorizeFolder(principal, "folders:write", folder);
-      return countDeletion(sql, {
-        organizationId: principal.organization.id,
-        kind: "folder",
-        ids: [folder.id],
-      });
+      return counted(sql, principal, "folder", folder.id);
     }),
 });
 
-const getDeletionOfSpace = defineRoute({
-  ...shared,
-  path: "/spaces/:space_id/deletion",
+const getDeletionOfSpace = defineRoute("GET /spaces/:space_id/deletion", {
+  response: Deletion,
   operation: "spaces.deletion.get",
   access: "jwt",
   audit: { action: "spaces:read", resource: "space" },
@@ -47,17 +45,12 @@ const getDeletionOfSpace = defineRoute({
     read(async (sql) => {
       const space = await findSpaceOfOrganization(sql, principal.organization.id, params.space_id);
       authorizeManaging(principal, space);
-      return countDeletion(sql, {
-        organizationId: principal.organization.id,
-        kind: "space",
-        ids: [space.id],
-      });
+      return counted(sql, principal, "space", space.id);
     }),
 });
 
-const getDeletionOfDocument = defineRoute({
-  ...shared,
-  path: "/data/:document_id/deletion",
+const getDeletionOfDocument = defineRoute("GET /data/:document_id/deletion", {
+  response: Deletion,
   operation: "documents.deletion.get",
   access: "keys",
   capability: "write",
@@ -68,11 +61,7 @@ const getDeletionOfDocument = defineRoute({
     read(async (sql) => {
       const document = await findDocument(sql, principal, params.document_id);
       authorize(principal, "documents:delete", document);
-      return countDeletion(sql, {
-        organizationId: principal.organization.id,
-        kind: "document",
-        ids: [document.id],
-      });
+      return counted(sql, principal, "document", document.id);
     }),
 });
 

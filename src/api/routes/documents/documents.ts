@@ -15,9 +15,7 @@ import { defineRoute } from "../../route.ts";
 
 const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the document has changed since" };
 
-export const getDocument = defineRoute({
-  method: "GET",
-  path: "/data/:document_id",
+export const getDocument = defineRoute("GET /data/:document_id", {
   operation: "documents.get",
   access: "keys",
   capability: "read",
@@ -49,9 +47,7 @@ export const getDocument = defineRoute({
   },
 });
 
-export const patchDocument = defineRoute({
-  method: "PATCH",
-  path: "/data/:document_id",
+export const patchDocument = defineRoute("PATCH /data/:document_id", {
   operation: "documents.update",
   access: "keys",
   capability: "write",
@@ -78,9 +74,7 @@ export const patchDocument = defineRoute({
   },
 });
 
-export const removeDocument = defineRoute({
-  method: "DELETE",
-  path: "/data/:document_id",
+export const removeDocument = defineRoute("DELETE /data/:document_id", {
   operation: "documents.delete",
   access: "keys",
   capability: "write",

@@ -63,9 +63,7 @@ async function answerSearch(asked: Asked, body: z.output<typeof HybridSearch>) {
   return { answer, warning: found.warning === undefined ? undefined : SEARCH_WARNINGS[found.warning] };
 }
 
-export const searchDocuments = defineRoute({
-  method: "POST",
-  path: "/data/hybrid-search",
+export const searchDocuments = defineRoute("POST /data/hybrid-search", {
   operation: "search.hybrid",
   access: "keys",
   capability: "search",
@@ -100,9 +98,7 @@ type Sides = z.output<typeof SearchesToCompare>;
 const spacesOf = ({ left, right }: Sides): string[] =>
   [left, right].flatMap((side) => side.space_ids ?? side.space_id ?? []);
 
-export const compareSearches = defineRoute({
-  method: "POST",
-  path: "/data/hybrid-search/compare",
+export const compareSearches = defineRoute("POST /data/hybrid-search/compare", {
   operation: "search.compare",
   access: "keys",
   capability: "search",

@@ -9,9 +9,7 @@ import { DocumentIntegrity } from "../../../schema/documents/integrity.ts";
 import type { Storage } from "../../../storage/storage.ts";
 import { defineRoute } from "../../route.ts";
 
-export const checkDocument = defineRoute({
-  method: "GET",
-  path: "/data/:document_id/integrity",
+export const checkDocument = defineRoute("GET /data/:document_id/integrity", {
   operation: "documents.integrity",
   access: "keys",
   capability: "read",

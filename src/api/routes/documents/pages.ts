@@ -19,9 +19,7 @@ const WHICH_FILES =
   "Of PDF files and pictures (PNG, JPEG, TIFF); other formats are 422 `unsupported_file_type`. The files of the " +
   "published version, of the one before it and of the latest run are kept; older versions are 410.";
 
-const listPages = defineRoute({
-  method: "GET",
-  path: "/data/:document_id/pages",
+const listPages = defineRoute("GET /data/:document_id/pages", {
   operation: "documents.pages",
   access: "keys",
   capability: "read",
@@ -47,9 +45,7 @@ const listPages = defineRoute({
   },
 });
 
-const showPage = defineRoute({
-  method: "GET",
-  path: "/data/:document_id/pages/:page_number",
+const showPage = defineRoute("GET /data/:document_id/pages/:page_number", {
   operation: "documents.page",
   access: "keys",
   capability: "read",

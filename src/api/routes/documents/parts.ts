@@ -23,9 +23,7 @@ import { NOT_KEPT } from "./not-kept.ts";
 
 const MARKDOWN = "text/markdown; charset=utf-8";
 
-const getText = defineRoute({
-  method: "GET",
-  path: "/data/:document_id/text",
+const getText = defineRoute("GET /data/:document_id/text", {
   operation: "documents.text",
   access: "keys",
   capability: "read",
@@ -62,9 +60,7 @@ async function* markdownPieces(parts: Parts<TextUnit>): AsyncGenerator<string> {
   }
 }
 
-const listChunks = defineRoute({
-  method: "GET",
-  path: "/data/:document_id/chunks",
+const listChunks = defineRoute("GET /data/:document_id/chunks", {
   operation: "documents.chunks",
   access: "keys",
   capability: "read",
@@ -89,9 +85,7 @@ const listChunks = defineRoute({
   },
 });
 
-const listVersions = defineRoute({
-  method: "GET",
-  path: "/data/:document_id/versions",
+const listVersions = defineRoute("GET /data/:document_id/versions", {
   operation: "documents.versions",
   access: "keys",
   capability: "read",

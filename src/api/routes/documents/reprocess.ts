@@ -18,9 +18,7 @@ async function mayRepeat({ deps, principal, params }: Repeat): Promise<void> {
   authorize(principal, "documents:reprocess", document);
 }
 
-export const postReprocess = defineRoute({
-  method: "POST",
-  path: "/data/:document_id/reprocess",
+export const postReprocess = defineRoute("POST /data/:document_id/reprocess", {
   operation: "documents.reprocess",
   access: "keys",
   capability: "write",
@@ -42,9 +40,7 @@ export const postReprocess = defineRoute({
     }),
 });
 
-export const postRestore = defineRoute({
-  method: "POST",
-  path: "/data/:document_id/versions/:version/restore",
+export const postRestore = defineRoute("POST /data/:document_id/versions/:version/restore", {
   operation: "documents.restore",
   access: "keys",
   capability: "write",

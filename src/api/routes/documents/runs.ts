@@ -13,9 +13,7 @@ import { PartsQuery } from "../../../schema/documents/text.ts";
 import { Run } from "../../../schema/documents/run.ts";
 import { defineRoute } from "../../route.ts";
 
-const getRun = defineRoute({
-  method: "GET",
-  path: "/data/runs/:pipeline_run_id",
+const getRun = defineRoute("GET /data/runs/:pipeline_run_id", {
   operation: "runs.get",
   access: "keys",
   capability: "read",
@@ -40,9 +38,7 @@ const getRun = defineRoute({
   },
 });
 
-const listRunAttempts = defineRoute({
-  method: "GET",
-  path: "/data/runs/:pipeline_run_id/attempts",
+const listRunAttempts = defineRoute("GET /data/runs/:pipeline_run_id/attempts", {
   operation: "runs.attempts",
   access: "keys",
   capability: "read",
@@ -63,9 +59,7 @@ const listRunAttempts = defineRoute({
   },
 });
 
-const cancelPipelineRun = defineRoute({
-  method: "POST",
-  path: "/data/runs/:pipeline_run_id/cancel",
+const cancelPipelineRun = defineRoute("POST /data/runs/:pipeline_run_id/cancel", {
   operation: "runs.cancel",
   access: "keys",
   capability: "write",

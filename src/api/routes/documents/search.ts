@@ -5,9 +5,7 @@ import { pageOf } from "../../../schema/fields.ts";
 import { DocumentPage, DocumentSearch, DocumentSearchQuery } from "../../../schema/documents/document.ts";
 import { defineRoute } from "../../route.ts";
 
-export const listDocuments = defineRoute({
-  method: "POST",
-  path: "/data/search",
+export const listDocuments = defineRoute("POST /data/search", {
   operation: "documents.search",
   access: "keys",
   capability: "read",

@@ -4,9 +4,7 @@ import { findDocumentStatuses } from "../../../db/documents/read.ts";
 import { DocumentStatuses, DocumentStatusQuestion } from "../../../schema/documents/document.ts";
 import { defineRoute } from "../../route.ts";
 
-export const documentStatuses = defineRoute({
-  method: "POST",
-  path: "/data/status",
+export const documentStatuses = defineRoute("POST /data/status", {
   operation: "documents.status",
   access: "keys",
   capability: "read",

@@ -15,9 +15,7 @@ import { discardFile, receiveFile, requireReadable } from "../../body/stored-upl
 import type { Repeat } from "../../idempotency.ts";
 import { defineRoute } from "../../route.ts";
 
-export const uploadDocument = defineRoute({
-  method: "POST",
-  path: "/data/upload",
+export const uploadDocument = defineRoute("POST /data/upload", {
   operation: "documents.upload",
   access: "keys",
   capability: "write",

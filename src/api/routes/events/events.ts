@@ -21,9 +21,7 @@ import { holdSeat } from "../../events/hold-seat.ts";
 import { stream } from "../../response.ts";
 import { defineRoute, type RouteRequest } from "../../route.ts";
 
-const listEvents = defineRoute({
-  method: "GET",
-  path: "/events",
+const listEvents = defineRoute("GET /events", {
   operation: "events.list",
   access: "keys",
   capability: "read",
@@ -54,9 +52,7 @@ const listEvents = defineRoute({
   },
 });
 
-const streamEvents = defineRoute({
-  method: "GET",
-  path: "/events/stream",
+const streamEvents = defineRoute("GET /events/stream", {
   operation: "events.stream",
   access: "keys",
   capability: "read",

@@ -20,7 +20,6 @@ const SESSION = {
 };
 
 const COMMON = {
-  path: MCP_PATH,
   isUnversioned: true,
   access: "keys",
   tokenResource: MCP_PATH,
@@ -31,9 +30,8 @@ const COMMON = {
   errors: [400, 403, 404],
 } as const;
 
-const postMcp = defineRoute({
+const postMcp = defineRoute(`POST ${MCP_PATH}`, {
   ...COMMON,
-  method: "POST",
   operation: "mcp.send",
   summary: "A message of the Model Context Protocol, over Streamable HTTP.",
   description:
@@ -50,9 +48,8 @@ const postMcp = defineRoute({
   handle: (context) => answerMessage(context, context.body),
 });
 
-const getMcp = defineRoute({
+const getMcp = defineRoute(`GET ${MCP_PATH}`, {
   ...COMMON,
-  method: "GET",
   operation: "mcp.stream",
   summary: "Stream a session's notifications, or the rest of an answer, as server-sent events.",
   description:
@@ -70,9 +67,8 @@ const getMcp = defineRoute({
   handle: (context) => answerStream(context),
 });
 
-const deleteMcp = defineRoute({
+const deleteMcp = defineRoute(`DELETE ${MCP_PATH}`, {
   ...COMMON,
-  method: "DELETE",
   operation: "mcp.end",
   status: 204,
   summary: "End a session.",
@@ -83,9 +79,7 @@ const deleteMcp = defineRoute({
 });
 
 const metadata = (path: `/${string}`, operation: string) =>
-  defineRoute({
-    method: "GET",
-    path,
+  defineRoute(`GET ${path}`, {
     operation,
     isUnversioned: true,
     access: "public",

@@ -22,11 +22,10 @@ const FOR_OPERATORS =
   "For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any " +
   "organization. Holds ids and counts, and nothing that belongs to a tenant.";
 
-const common = { method: "GET", access: "operator", tags: ["Operations"] } as const;
+const common = { access: "operator" } as const;
 
-const getDependencies = defineRoute({
+const getDependencies = defineRoute("GET /operations/dependencies", {
   ...common,
-  path: "/operations/dependencies",
   operation: "operations.dependencies",
   summary: "The service's dependencies, and whether they respond.",
   description: FOR_OPERATORS,
@@ -34,9 +33,8 @@ const getDependencies = defineRoute({
   handle: ({ deps }) => deps.operations.dependencies(),
 });
 
-const getQueues = defineRoute({
+const getQueues = defineRoute("GET /operations/queues", {
   ...common,
-  path: "/operations/queues",
   operation: "operations.queues",
   summary: "The backlog and pollers of the task queues and outboxes.",
   description: FOR_OPERATORS,
@@ -58,9 +56,8 @@ const getQueues = defineRoute({
   },
 });
 
-const getWaiting = defineRoute({
+const getWaiting = defineRoute("GET /operations/waiting", {
   ...common,
-  path: "/operations/waiting",
   operation: "operations.waiting",
   summary: "Waiting work: what it is waiting for, and since when.",
   description: `Grouped by organization and by what is waited for, the longest wait first. ${FOR_OPERATORS}`,
@@ -69,9 +66,8 @@ const getWaiting = defineRoute({
   handle: async ({ deps, query }) => pageOf(await listWaiting(deps.db, query), query),
 });
 
-const getOrphans = defineRoute({
+const getOrphans = defineRoute("GET /operations/orphans", {
   ...common,
-  path: "/operations/orphans",
   operation: "operations.orphans",
   summary: "Orphaned or incomplete items found by the last count.",
   description: FOR_OPERATORS,
@@ -82,9 +78,8 @@ const getOrphans = defineRoute({
   },
 });
 
-const getLongRunning = defineRoute({
+const getLongRunning = defineRoute("GET /operations/long-running", {
   ...common,
-  path: "/operations/long-running",
   operation: "operations.long_running",
   summary: "Operations, deletions and batches that are under way.",
   description: `The newest first, as \`holdfast operations list\` shows them. ${FOR_OPERATORS}`,
@@ -112,9 +107,8 @@ function presentWork(row: WorkRow) {
   return { id, kind, organization_id, state, since, not_before, completed_at, waits_for: waitsFor(row) };
 }
 
-const getProcesses = defineRoute({
+const getProcesses = defineRoute("GET /operations/processes", {
   ...common,
-  path: "/operations/processes",
   operation: "operations.processes",
   summary: "The API and worker processes, and the leases that they hold.",
   description: FOR_OPERATORS,

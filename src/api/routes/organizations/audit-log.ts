@@ -28,9 +28,7 @@ const ROWS_A_PIECE = 100;
 const CHAINED_ROWS_AN_ANSWER = 10_000;
 const NDJSON = "application/x-ndjson";
 
-const getAuditLog = defineRoute({
-  method: "GET",
-  path: "/organizations/:organization_id/audit-log",
+const getAuditLog = defineRoute("GET /organizations/:organization_id/audit-log", {
   operation: "organizations.audit_log",
   access: "jwt",
   audit: { action: "audit_log:read", resource: "organization" },
@@ -49,9 +47,7 @@ const getAuditLog = defineRoute({
   },
 });
 
-const checkChain = defineRoute({
-  method: "GET",
-  path: "/organizations/:organization_id/audit-log/chain",
+const checkChain = defineRoute("GET /organizations/:organization_id/audit-log/chain", {
   operation: "organizations.audit_log.chain",
   access: "jwt",
   audit: { action: "audit_log:verify", resource: "organization" },

@@ -15,9 +15,7 @@ import {
 } from "../../../schema/key.ts";
 import { defineRoute } from "../../route.ts";
 
-const listKeys = defineRoute({
-  method: "GET",
-  path: "/organizations/:organization_id/api-keys",
+const listKeys = defineRoute("GET /organizations/:organization_id/api-keys", {
   operation: "organizations.api_keys.list",
   access: "jwt",
   audit: { action: "api_keys:list", resource: "organization" },
@@ -34,9 +32,7 @@ const listKeys = defineRoute({
   },
 });
 
-const createKeyOfMember = defineRoute({
-  method: "POST",
-  path: "/organizations/:organization_id/api-keys",
+const createKeyOfMember = defineRoute("POST /organizations/:organization_id/api-keys", {
   operation: "organizations.api_keys.create",
   access: "jwt",
   audit: { action: "api_keys:create", resource: "organization" },
@@ -61,9 +57,7 @@ const createKeyOfMember = defineRoute({
   },
 });
 
-const revokeKeyOfMember = defineRoute({
-  method: "DELETE",
-  path: "/organizations/:organization_id/api-keys/:api_key_id",
+const revokeKeyOfMember = defineRoute("DELETE /organizations/:organization_id/api-keys/:api_key_id", {
   operation: "organizations.api_keys.revoke",
   access: "jwt",
   audit: { action: "api_keys:revoke", resource: "api_key" },
@@ -77,9 +71,7 @@ const revokeKeyOfMember = defineRoute({
   },
 });
 
-const rollKeyOfMember = defineRoute({
-  method: "POST",
-  path: "/organizations/:organization_id/api-keys/:api_key_id/roll",
+const rollKeyOfMember = defineRoute("POST /organizations/:organization_id/api-keys/:api_key_id/roll", {
   operation: "organizations.api_keys.roll",
   access: "jwt",
   audit: { action: "api_keys:roll", resource: "api_key" },

@@ -10,9 +10,7 @@ import { pageOf } from "../../../schema/fields.ts";
 import { Member, MemberPage, MemberParams, MemberPut, MemberQuery } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
 
-const getMembers = defineRoute({
-  method: "GET",
-  path: "/organizations/:organization_id/members",
+const getMembers = defineRoute("GET /organizations/:organization_id/members", {
   operation: "organizations.members.list",
   access: "jwt",
   audit: { action: "members:read", resource: "organization" },
@@ -26,9 +24,7 @@ const getMembers = defineRoute({
   },
 });
 
-const putMemberRoute = defineRoute({
-  method: "PUT",
-  path: "/organizations/:organization_id/members/:user_id",
+const putMemberRoute = defineRoute("PUT /organizations/:organization_id/members/:user_id", {
   operation: "organizations.members.put",
   access: "jwt",
   audit: { action: "members:update", resource: "user" },
@@ -54,9 +50,7 @@ const putMemberRoute = defineRoute({
   },
 });
 
-const deleteMember = defineRoute({
-  method: "DELETE",
-  path: "/organizations/:organization_id/members/:user_id",
+const deleteMember = defineRoute("DELETE /organizations/:organization_id/members/:user_id", {
   operation: "organizations.members.remove",
   access: "jwt",
   audit: { action: "members:delete", resource: "user" },
@@ -73,9 +67,7 @@ const deleteMember = defineRoute({
   },
 });
 
-const getDeletionOfMember = defineRoute({
-  method: "GET",
-  path: "/organizations/:organization_id/members/:user_id/deletion",
+const getDeletionOfMember = defineRoute("GET /organizations/:organization_id/members/:user_id/deletion", {
   operation: "organizations.members.deletion",
   access: "jwt",
   audit: { action: "members:read", resource: "user" },

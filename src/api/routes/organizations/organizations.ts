@@ -6,9 +6,7 @@ import { notFound } from "../../../domain/not-found.ts";
 import { Organization, OrganizationPatch } from "../../../schema/organization.ts";
 import { defineRoute } from "../../route.ts";
 
-const getOrganization = defineRoute({
-  method: "GET",
-  path: "/organizations/:organization_id",
+const getOrganization = defineRoute("GET /organizations/:organization_id", {
   operation: "organizations.get",
   access: "jwt",
   audit: { action: "organization:read", resource: "organization" },
@@ -24,9 +22,7 @@ const getOrganization = defineRoute({
   },
 });
 
-const patchOrganization = defineRoute({
-  method: "PATCH",
-  path: "/organizations/:organization_id",
+const patchOrganization = defineRoute("PATCH /organizations/:organization_id", {
   operation: "organizations.update",
   access: "jwt",
   audit: { action: "organization:update", resource: "organization" },

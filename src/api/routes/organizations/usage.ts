@@ -6,9 +6,7 @@ import { TokenBudgetPage, TokenBudgetQuery, UsagePage, UsageQuery } from "../../
 import { defineRoute } from "../../route.ts";
 import { quotasOf } from "../../turns/token-budgets.ts";
 
-const getUsage = defineRoute({
-  method: "GET",
-  path: "/organizations/:organization_id/usage",
+const getUsage = defineRoute("GET /organizations/:organization_id/usage", {
   operation: "organizations.usage",
   access: "jwt",
   audit: { action: "usage:read", resource: "organization" },
@@ -25,9 +23,7 @@ const getUsage = defineRoute({
   },
 });
 
-const getTokenBudgets = defineRoute({
-  method: "GET",
-  path: "/organizations/:organization_id/token-budgets",
+const getTokenBudgets = defineRoute("GET /organizations/:organization_id/token-budgets", {
   operation: "organizations.token_budgets",
   access: "jwt",
   audit: { action: "usage:read", resource: "organization" },

@@ -11,9 +11,7 @@ const KEYS_SHOWN = 100;
 /** A key is retired within a minute, and stays in the set after that. */
 const CACHE_SECONDS = 300;
 
-const listKeys = defineRoute({
-  method: "GET",
-  path: "/receipts/jwks",
+const listKeys = defineRoute("GET /receipts/jwks", {
   operation: "receipts.keys",
   access: "keys",
   capability: "read",
@@ -31,9 +29,7 @@ const listKeys = defineRoute({
   },
 });
 
-const getKey = defineRoute({
-  method: "GET",
-  path: "/receipts/jwks/:kid",
+const getKey = defineRoute("GET /receipts/jwks/:kid", {
   operation: "receipts.key",
   access: "public",
   budget: "address",
@@ -56,9 +52,7 @@ function jwkOf(key: { readonly kid: string; readonly public_key: Buffer }) {
   return publicJwk(key.kid, key.public_key);
 }
 
-const verify = defineRoute({
-  method: "POST",
-  path: "/receipts/verify",
+const verify = defineRoute("POST /receipts/verify", {
   operation: "receipts.verify",
   access: "keys",
   capability: "read",

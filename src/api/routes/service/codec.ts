@@ -11,9 +11,7 @@ import { Uuid } from "../../../schema/fields.ts";
 import { CodedPayloads } from "../../../schema/codec.ts";
 import { defineRoute } from "../../route.ts";
 
-export const decodePayloads = defineRoute({
-  method: "POST",
-  path: "/codec/decode",
+export const decodePayloads = defineRoute("POST /codec/decode", {
   isUnversioned: true,
   isDocumented: false,
   access: "operator",

@@ -20,9 +20,8 @@ export function consoleRoutes(find: typeof findConsole = findConsole): Route[] {
     },
   });
   return [
-    defineRoute({
+    defineRoute("GET /console/config.json", {
       ...HIDDEN_PAGE,
-      path: "/console/config.json",
       summary: "What the console must know of this service.",
       handle: async ({ deps }) =>
         raw({
@@ -31,10 +30,9 @@ export function consoleRoutes(find: typeof findConsole = findConsole): Route[] {
           headers: { "Cache-Control": "no-cache" },
         }),
     }),
-    ...(["/console", "/console/*path"] as const).map((path) =>
-      defineRoute({
+    ...(["GET /console", "GET /console/*path"] as const).map((endpoint) =>
+      defineRoute(endpoint, {
         ...HIDDEN_PAGE,
-        path,
         summary: "The console.",
         params: z.object({ path: z.string().max(MAX_FILE_PATH).default("") }),
         async handle({ deps, params, request }) {

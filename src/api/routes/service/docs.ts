@@ -64,9 +64,8 @@ function makeDocument(documented: readonly Route[]): MadeDocument {
 export function docsRoutes(documented: readonly Route[]): Route[] {
   let made: MadeDocument | undefined;
   return [
-    defineRoute({
+    defineRoute("GET /openapi.json", {
       ...HIDDEN_PAGE,
-      path: "/openapi.json",
       summary: "The OpenAPI document.",
       async handle({ request }) {
         made ??= makeDocument(documented);
@@ -79,9 +78,8 @@ export function docsRoutes(documented: readonly Route[]): Route[] {
         });
       },
     }),
-    defineRoute({
+    defineRoute("GET /docs/try", {
       ...HIDDEN_PAGE,
-      path: "/docs/try",
       summary: "A page to try the API from.",
       handle: async () =>
         raw({
@@ -90,9 +88,8 @@ export function docsRoutes(documented: readonly Route[]): Route[] {
           headers: { "Content-Security-Policy": GUIDE_CSP, "Cache-Control": "no-cache" },
         }),
     }),
-    defineRoute({
+    defineRoute("GET /docs/try/:file", {
       ...HIDDEN_PAGE,
-      path: "/docs/try/:file",
       summary: "What the page loads.",
       params: z.object({ file: z.string().max(255) }),
       async handle({ params }) {

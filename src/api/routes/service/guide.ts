@@ -32,15 +32,13 @@ export function guideRoutes(find: typeof findGuide = findGuide): Route[] {
     return answer;
   };
   return [
-    defineRoute({
+    defineRoute("GET /docs", {
       ...HIDDEN_PAGE,
-      path: "/docs",
       summary: "The guide.",
       handle: ({ deps, request }) => fileOf("", { dataDir: deps.config.dataDir, headers: request.headers }),
     }),
-    defineRoute({
+    defineRoute("GET /docs/*path", {
       ...HIDDEN_PAGE,
-      path: "/docs/*path",
       summary: "A page of the guide, or what it loads.",
       params: z.object({ path: z.string().max(MAX_FILE_PATH) }),
       handle: ({ deps, params, request }) =>

@@ -2,9 +2,7 @@
 import { Health, Readiness } from "../../../schema/health.ts";
 import { defineRoute } from "../../route.ts";
 
-export const health = defineRoute({
-  method: "GET",
-  path: "/health",
+export const health = defineRoute("GET /health", {
   operation: "health.live",
   isUnversioned: true,
   access: "public",
@@ -14,9 +12,7 @@ export const health = defineRoute({
   handle: async () => ({ status: "ok" as const }),
 });
 
-export const ready = defineRoute({
-  method: "GET",
-  path: "/health/ready",
+export const ready = defineRoute("GET /health/ready", {
   operation: "health.ready",
   isUnversioned: true,
   access: "public",

@@ -1,6 +1,5 @@
 /** What the routes of pages and their files share: people open them, and no API document has them. */
 export const HIDDEN_PAGE = {
-  method: "GET",
   isUnversioned: true,
   isDocumented: false,
   access: "public",

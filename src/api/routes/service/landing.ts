@@ -26,9 +26,8 @@ const POLICY =
   `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-export const landingRoute = defineRoute({
+export const landingRoute = defineRoute("GET /", {
   ...HIDDEN_PAGE,
-  path: "/",
   summary: "Leads to the console and to the guide.",
   handle: async ({ request }) => {
     const language = /^\s*de\b/i.test(request.headers["accept-language"] ?? "") ? "de" : "en";

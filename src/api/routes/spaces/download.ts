@@ -19,9 +19,7 @@ import { defineRoute, type RouteRequest } from "../../route.ts";
 /** Keeps a browser from running a file or showing it as a page of this origin, whatever its type. */
 const CSP = "sandbox; default-src 'none'; frame-ancestors 'none'";
 
-export const downloadRawFile = defineRoute({
-  method: "GET",
-  path: "/spaces/:space_id/data/download",
+export const downloadRawFile = defineRoute("GET /spaces/:space_id/data/download", {
   operation: "files.download",
   access: "keys",
   capability: "read",

@@ -27,9 +27,7 @@ import { defineRoute, type Route } from "../../route.ts";
 
 const ETAG = { ETag: "Changes with the folder; for If-Match" };
 
-const postFolder = defineRoute({
-  method: "POST",
-  path: "/folders",
+const postFolder = defineRoute("POST /folders", {
   operation: "folders.create",
   access: "keys",
   capability: "write",
@@ -52,9 +50,7 @@ const postFolder = defineRoute({
   },
 });
 
-const postEnsureFolders = defineRoute({
-  method: "POST",
-  path: "/folders/ensure",
+const postEnsureFolders = defineRoute("POST /folders/ensure", {
   operation: "folders.ensure",
   access: "keys",
   capability: "write",
@@ -76,9 +72,7 @@ const postEnsureFolders = defineRoute({
   }),
 });
 
-const listSpaceFolders = defineRoute({
-  method: "GET",
-  path: "/folders/space/:space_id",
+const listSpaceFolders = defineRoute("GET /folders/space/:space_id", {
   operation: "folders.list",
   access: "keys",
   capability: "read",
@@ -98,9 +92,7 @@ const listSpaceFolders = defineRoute({
   },
 });
 
-const getFolder = defineRoute({
-  method: "GET",
-  path: "/folders/:folder_id",
+const getFolder = defineRoute("GET /folders/:folder_id", {
   operation: "folders.get",
   access: "keys",
   capability: "read",
@@ -117,9 +109,7 @@ const getFolder = defineRoute({
   },
 });
 
-const getFolderContents = defineRoute({
-  method: "GET",
-  path: "/folders/:folder_id/contents",
+const getFolderContents = defineRoute("GET /folders/:folder_id/contents", {
   operation: "folders.contents",
   access: "keys",
   capability: "read",
@@ -149,9 +139,7 @@ const getFolderContents = defineRoute({
     }),
 });
 
-const patchFolder = defineRoute({
-  method: "PATCH",
-  path: "/folders/:folder_id",
+const patchFolder = defineRoute("PATCH /folders/:folder_id", {
   operation: "folders.update",
   access: "keys",
   capability: "write",
@@ -177,9 +165,7 @@ const patchFolder = defineRoute({
   },
 });
 
-const removeFolder = defineRoute({
-  method: "DELETE",
-  path: "/folders/:folder_id",
+const removeFolder = defineRoute("DELETE /folders/:folder_id", {
   operation: "folders.delete",
   access: "keys",
   capability: "write",

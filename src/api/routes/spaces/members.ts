@@ -8,9 +8,7 @@ import { pageOf } from "../../../schema/fields.ts";
 import { SpaceMember, SpaceMemberPage, SpaceMemberPut, SpaceMembersQuery } from "../../../schema/space.ts";
 import { defineRoute } from "../../route.ts";
 
-const getSpaceMembers = defineRoute({
-  method: "GET",
-  path: "/spaces/:space_id/members",
+const getSpaceMembers = defineRoute("GET /spaces/:space_id/members", {
   operation: "spaces.members.list",
   access: "jwt",
   audit: { action: "space_members:read", resource: "space" },
@@ -28,9 +26,7 @@ const getSpaceMembers = defineRoute({
   },
 });
 
-const putRole = defineRoute({
-  method: "PUT",
-  path: "/spaces/:space_id/members/:user_id",
+const putRole = defineRoute("PUT /spaces/:space_id/members/:user_id", {
   operation: "spaces.members.put",
   access: "jwt",
   audit: { action: "space_members:update", resource: "user" },
@@ -53,9 +49,7 @@ const putRole = defineRoute({
   },
 });
 
-const deleteRole = defineRoute({
-  method: "DELETE",
-  path: "/spaces/:space_id/members/:user_id",
+const deleteRole = defineRoute("DELETE /spaces/:space_id/members/:user_id", {
   operation: "spaces.members.remove",
   access: "jwt",
   audit: { action: "space_members:delete", resource: "user" },

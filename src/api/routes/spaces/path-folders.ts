@@ -3,9 +3,7 @@ import { createPathFolder } from "../../../commands/files/create-path-folder.ts"
 import { PathFolder, PathFolderCreate } from "../../../schema/documents/raw-file.ts";
 import { defineRoute } from "../../route.ts";
 
-export const makePathFolder = defineRoute({
-  method: "POST",
-  path: "/spaces/:space_id/data/folders",
+export const makePathFolder = defineRoute("POST /spaces/:space_id/data/folders", {
   operation: "files.create_folder",
   access: "jwt",
   audit: { action: "files:create", resource: "file" },

@@ -31,9 +31,7 @@ import { readForm } from "../../body/form.ts";
 import { discardFile, receiveFile, requireReadable } from "../../body/stored-upload.ts";
 import { defineRoute, type Route } from "../../route.ts";
 
-const uploadRawFile = defineRoute({
-  method: "POST",
-  path: "/spaces/:space_id/data/upload",
+const uploadRawFile = defineRoute("POST /spaces/:space_id/data/upload", {
   operation: "files.upload",
   access: "keys",
   capability: "write",
@@ -86,9 +84,7 @@ const uploadRawFile = defineRoute({
   },
 });
 
-const listFiles = defineRoute({
-  method: "GET",
-  path: "/spaces/:space_id/data/files",
+const listFiles = defineRoute("GET /spaces/:space_id/data/files", {
   operation: "files.list",
   access: "keys",
   capability: "read",
@@ -113,9 +109,7 @@ function present(file: RawFileRow) {
   return { ...file, object_name: objectNameOf(spaceId, path, documentId), name: fileNameOf(path) };
 }
 
-const renameRawFile = defineRoute({
-  method: "PATCH",
-  path: "/spaces/:space_id/data/rename",
+const renameRawFile = defineRoute("PATCH /spaces/:space_id/data/rename", {
   operation: "files.rename",
   access: "keys",
   capability: "write",
@@ -136,9 +130,7 @@ const renameRawFile = defineRoute({
   },
 });
 
-const deleteRawFile = defineRoute({
-  method: "DELETE",
-  path: "/spaces/:space_id/data/files",
+const deleteRawFile = defineRoute("DELETE /spaces/:space_id/data/files", {
   operation: "files.delete",
   access: "keys",
   capability: "write",

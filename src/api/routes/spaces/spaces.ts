@@ -23,9 +23,7 @@ import { defineRoute } from "../../route.ts";
 const ETAG = { ETag: "Changes with the space; for If-Match" };
 const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the space has changed since" };
 
-export const searchForSpaces = defineRoute({
-  method: "POST",
-  path: "/spaces/search",
+export const searchForSpaces = defineRoute("POST /spaces/search", {
   operation: "spaces.search",
   access: "keys",
   capability: "read",
@@ -43,9 +41,7 @@ export const searchForSpaces = defineRoute({
   },
 });
 
-const postSpace = defineRoute({
-  method: "POST",
-  path: "/spaces",
+const postSpace = defineRoute("POST /spaces", {
   operation: "spaces.create",
   access: "jwt",
   audit: { action: "spaces:create", resource: "space" },
@@ -57,9 +53,7 @@ const postSpace = defineRoute({
   handle: async ({ deps, caller, body }) => createSpace(deps, caller, { name: body.name }),
 });
 
-const getSpace = defineRoute({
-  method: "GET",
-  path: "/spaces/:space_id",
+const getSpace = defineRoute("GET /spaces/:space_id", {
   operation: "spaces.get",
   access: "jwt",
   audit: { action: "spaces:read", resource: "space" },
@@ -90,9 +84,7 @@ function embeddingOf(model: string, auc: number | null): z.output<typeof SpaceDe
   return { model, language_fit: fit, is_language_known: fit === null ? null : isLanguageKnown(fit) };
 }
 
-const patchSpace = defineRoute({
-  method: "PATCH",
-  path: "/spaces/:space_id",
+const patchSpace = defineRoute("PATCH /spaces/:space_id", {
   operation: "spaces.update",
   access: "jwt",
   audit: { action: "spaces:update", resource: "space" },
@@ -116,9 +108,7 @@ const patchSpace = defineRoute({
   },
 });
 
-const removeSpace = defineRoute({
-  method: "DELETE",
-  path: "/spaces/:space_id",
+const removeSpace = defineRoute("DELETE /spaces/:space_id", {
   operation: "spaces.delete",
   access: "jwt",
   audit: { action: "spaces:delete", resource: "space" },

@@ -18,9 +18,7 @@ import {
 import type { Repeat } from "../../idempotency.ts";
 import { defineRoute } from "../../route.ts";
 
-const postTest = defineRoute({
-  method: "POST",
-  path: "/webhooks/:webhook_id/test",
+const postTest = defineRoute("POST /webhooks/:webhook_id/test", {
   operation: "webhooks.test",
   access: "jwt",
   audit: { action: "webhooks:test", resource: "webhook" },
@@ -35,9 +33,7 @@ const postTest = defineRoute({
   },
 });
 
-const getDeliveries = defineRoute({
-  method: "GET",
-  path: "/webhooks/:webhook_id/deliveries",
+const getDeliveries = defineRoute("GET /webhooks/:webhook_id/deliveries", {
   operation: "webhooks.deliveries",
   access: "jwt",
   audit: { action: "webhooks:read", resource: "webhook" },
@@ -60,9 +56,7 @@ const getDeliveries = defineRoute({
     }),
 });
 
-const postRedelivery = defineRoute({
-  method: "POST",
-  path: "/webhooks/:webhook_id/deliveries/:delivery_id/redeliver",
+const postRedelivery = defineRoute("POST /webhooks/:webhook_id/deliveries/:delivery_id/redeliver", {
   operation: "webhooks.redeliver",
   access: "jwt",
   audit: { action: "webhooks:redeliver", resource: "webhook" },
@@ -84,9 +78,7 @@ async function mayRepeat({ deps, principal, params }: Repeat): Promise<void> {
   authorizeWebhook(principal, webhook);
 }
 
-const postReplay = defineRoute({
-  method: "POST",
-  path: "/webhooks/:webhook_id/replay",
+const postReplay = defineRoute("POST /webhooks/:webhook_id/replay", {
   operation: "webhooks.replay",
   access: "jwt",
   audit: { action: "webhooks:replay", resource: "webhook" },

@@ -24,9 +24,7 @@ const ETAG = { ETag: "Changes with the webhook; for If-Match" };
 const IF_MATCH = { "If-Match": "The ETag that GET gave; 412 where the webhook has changed since" };
 const NO_STORE = { "Cache-Control": "no-store" };
 
-const getWebhooks = defineRoute({
-  method: "GET",
-  path: "/webhooks",
+const getWebhooks = defineRoute("GET /webhooks", {
   operation: "webhooks.list",
   access: "jwt",
   audit: { action: "webhooks:read", resource: "webhook" },
@@ -47,9 +45,7 @@ const getWebhooks = defineRoute({
   },
 });
 
-const postWebhook = defineRoute({
-  method: "POST",
-  path: "/webhooks",
+const postWebhook = defineRoute("POST /webhooks", {
   operation: "webhooks.create",
   access: "jwt",
   audit: { action: "webhooks:create", resource: "webhook" },
@@ -74,9 +70,7 @@ const postWebhook = defineRoute({
   },
 });
 
-const getWebhook = defineRoute({
-  method: "GET",
-  path: "/webhooks/:webhook_id",
+const getWebhook = defineRoute("GET /webhooks/:webhook_id", {
   operation: "webhooks.get",
   access: "jwt",
   audit: { action: "webhooks:read", resource: "webhook" },
@@ -94,9 +88,7 @@ const getWebhook = defineRoute({
   },
 });
 
-const patchWebhook = defineRoute({
-  method: "PATCH",
-  path: "/webhooks/:webhook_id",
+const patchWebhook = defineRoute("PATCH /webhooks/:webhook_id", {
   operation: "webhooks.update",
   access: "jwt",
   audit: { action: "webhooks:update", resource: "webhook" },
@@ -121,9 +113,7 @@ const patchWebhook = defineRoute({
   },
 });
 
-const removeWebhook = defineRoute({
-  method: "DELETE",
-  path: "/webhooks/:webhook_id",
+const removeWebhook = defineRoute("DELETE /webhooks/:webhook_id", {
   operation: "webhooks.delete",
   access: "jwt",
   audit: { action: "webhooks:delete", resource: "webhook" },
@@ -139,9 +129,7 @@ const removeWebhook = defineRoute({
   },
 });
 
-const rollSecret = defineRoute({
-  method: "POST",
-  path: "/webhooks/:webhook_id/secret/roll",
+const rollSecret = defineRoute("POST /webhooks/:webhook_id/secret/roll", {
   operation: "webhooks.roll_secret",
   access: "jwt",
   audit: { action: "webhooks:roll_secret", resource: "webhook" },
