@@ -209,8 +209,9 @@ interface RouteDefinition<
 type Nothing = z.ZodUndefined | z.ZodVoid;
 
 /**
- * Defines one endpoint by its method and its path after `/v1`. Each request is authenticated, then parsed with
- * all problems at once, then handled. The answer passes `response`, which drops every key that it does not name.
+ * Defines one endpoint by its method and its path after `/v1`. Each request is authenticated, then parsed
+ * with all problems at once, then handled. The answer passes `response`, which drops every key that it does
+ * not name.
  * @example
  * export const getThing = defineRoute("GET /spaces/:space_id/things", {
  *   access: "keys",

@@ -8,7 +8,10 @@ import { authorizeFolder, folderEtag } from "../folders/folder.ts";
 import { recordChange } from "../record-change.ts";
 import { lockStore } from "./store.ts";
 
-/** `ifMatch` is an ETag of the folder. @throws DomainError `not_found`, `permission_denied`, `precondition_failed` */
+/**
+ * `ifMatch` is an ETag of the folder.
+ * @throws DomainError `not_found`, `permission_denied`, `precondition_failed`
+ */
 export async function deleteStore(
   deps: Pick<CommandDeps, "db" | "dispatcher">,
   caller: Caller,
