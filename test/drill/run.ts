@@ -81,16 +81,17 @@ function cellsOf({ long, oneOfEach, only, fault, shard }: Options): Cell[] {
   );
 }
 
-/** Each kind of work and each fault, in few cells: first those that bring both, then those that bring one. */
+/** Each kind of work and each fault, in few cells: what few cells have comes first, and brings another. */
 function ofEachKind(cells: readonly Cell[]): Cell[] {
-  const bringers = new Map<string, Cell>();
-  for (const fewest of [2, 1])
-    for (const cell of cells) {
-      const unseen = [cell.point.load, cell.fault.name].filter((name) => !bringers.has(name));
-      for (const name of unseen.length < fewest ? [] : unseen) bringers.set(name, cell);
-    }
-  const chosen = new Set(bringers.values());
-  return cells.filter((cell) => chosen.has(cell));
+  const kindsOf = ({ point, fault }: Cell): string[] => [point.load, fault.name];
+  const having = (kind: string): Cell[] => cells.filter((cell) => kindsOf(cell).includes(kind));
+  const chosen: Cell[] = [];
+  const isSeen = (kind: string): boolean => chosen.some((cell) => kindsOf(cell).includes(kind));
+  const kinds = [...new Set(cells.flatMap(kindsOf))];
+  for (const kind of kinds.toSorted((one, other) => having(one).length - having(other).length))
+    if (!isSeen(kind))
+      chosen.push(having(kind).find((cell) => !kindsOf(cell).some(isSeen)) ?? having(kind)[0]!);
+  return cells.filter((cell) => chosen.includes(cell));
 }
 
 /** Starts everything afresh with the given build, runs `work` and returns its result. */
