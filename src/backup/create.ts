@@ -1,4 +1,4 @@
-/** Makes a back-up: a dump of one snapshot of the database, then the objects, then the manifest. */
+/** Makes a backup: a dump of one snapshot of the database, then the objects, then the manifest. */
 import { chmod, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { countAllRows, describeServer, type RowCounts } from "../db/transfer/backup-rows.ts";
@@ -34,7 +34,7 @@ const ONE_MOMENT =
 const LOCK_TIMEOUT = "60s";
 
 /**
- * Makes the back-up in `folder`, which must be empty or not exist. Everything is written under another name
+ * Makes the backup in `folder`, which must be empty or not exist. Everything is written under another name
  * and renamed at the end, so a failure leaves nothing. The service may run meanwhile; documents that are
  * deleted while this runs may lack their objects in it.
  * @throws ExpectedFailure if the folder is not empty, no pg_dump fits the server, or it fails

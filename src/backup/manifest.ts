@@ -1,4 +1,4 @@
-/** The files of a back-up's folder, and its manifest. */
+/** The files of a backup's folder, and its manifest. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open, readFile, rename, stat } from "node:fs/promises";
@@ -19,7 +19,7 @@ export function newManifest(parts: Omit<Manifest, "format">): Manifest {
   return Manifest.parse({ format: MANIFEST_FORMAT, ...parts });
 }
 
-/** Written under another name, synced and renamed, so that a folder with a manifest is a finished back-up. */
+/** Written under another name, synced and renamed, so that a folder with a manifest is a finished backup. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const path = join(folder, MANIFEST);
   const file = await open(`${path}.new`, "wx", 0o600);
@@ -36,7 +36,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
 export async function readManifest(path: string): Promise<Manifest> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new ExpectedFailure(
-      `${path} cannot be read (${error.code ?? "unknown"}): a complete back-up contains it.`,
+      `${path} cannot be read (${error.code ?? "unknown"}): a complete backup contains it.`,
       error,
     );
   });

@@ -1,4 +1,4 @@
-/** Copies objects from a store into a back-up and back, as streams and encrypted, with their hashes. */
+/** Copies objects from a store into a backup and back, as streams and encrypted, with their hashes. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
@@ -137,7 +137,7 @@ async function eachObject(
   return { count, bytes };
 }
 
-/** Reads every object of the back-up. @throws ExpectedFailure that names the first missing or changed one */
+/** Reads every object of the backup. @throws ExpectedFailure that names the first missing or changed one */
 export async function checkObjects(folder: string, onDone: OnCopied): Promise<Copied> {
   const source = createDirectoryStore(join(folder, OBJECTS));
   return eachObject(folder, (object) => checkObject(source, object), onDone);
@@ -145,11 +145,11 @@ export async function checkObjects(folder: string, onDone: OnCopied): Promise<Co
 
 async function checkObject(source: ObjectStore, { name, bytes, sha256 }: IndexedObject): Promise<void> {
   const stream = await source.get(name).catch((error: unknown) => {
-    throw new ExpectedFailure(`The object ${name} is missing from the back-up or cannot be read.`, error);
+    throw new ExpectedFailure(`The object ${name} is missing from the backup or cannot be read.`, error);
   });
   const found = await contentOf(stream);
   if (found.bytes !== bytes || found.sha256 !== sha256)
-    throw new ExpectedFailure(`The object ${name} in the back-up was changed: its hash does not match.`);
+    throw new ExpectedFailure(`The object ${name} in the backup was changed: its hash does not match.`);
 }
 
 async function contentOf(stream: Readable): Promise<{ bytes: number; sha256: string }> {
@@ -165,7 +165,7 @@ async function contentOf(stream: Readable): Promise<{ bytes: number; sha256: str
 }
 
 /**
- * Puts every object of the back-up into the store. Idempotent: an object that is there with the same hash is
+ * Puts every object of the backup into the store. Idempotent: an object that is there with the same hash is
  * left as it is, so that a repeat goes on where the last run stopped.
  * @throws ExpectedFailure if the store has a different object of the same name; nothing is replaced
  */

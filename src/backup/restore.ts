@@ -1,4 +1,4 @@
-/** Restores a back-up into an empty database and store. All of it is checked before anything changes. */
+/** Restores a backup into an empty database and store. All of it is checked before anything changes. */
 import { join, resolve } from "node:path";
 import { makeRoles } from "../db/access/access.ts";
 import { countAllRows, describeServer, type RowCounts } from "../db/transfer/backup-rows.ts";
@@ -26,7 +26,7 @@ export interface Restored extends Migrated {
 /**
  * Checks all hashes, then copies the objects, then restores the database in one transaction. The database
  * comes last, so that it is still empty for a repeat after a failure.
- * @throws ExpectedFailure if the back-up is not whole or of a later version, the database is not empty, or
+ * @throws ExpectedFailure if the backup is not whole or of a later version, the database is not empty, or
  * pg_restore reports any error
  */
 export async function restoreBackup(
@@ -52,7 +52,7 @@ async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Prom
   const later = database.migrations.filter((name) => !own.has(name));
   if (later.length > 0)
     throw new ExpectedFailure(
-      `The back-up is from a newer version of Holdfast: it has the migration ${later[0]}. ` +
+      `The backup is from a newer version of Holdfast: it has the migration ${later[0]}. ` +
         "Restore it with that version.",
     );
   const { version } = await describeServer(db);
@@ -60,7 +60,7 @@ async function fitTools({ db, cacheDirs }: Source, { database }: Manifest): Prom
   const there = Math.floor(database.server_version / 10_000);
   if (here < there)
     throw new ExpectedFailure(
-      `The back-up is of Postgres ${there}, but this server is ${here}: restore into that version or newer.`,
+      `The backup is of Postgres ${there}, but this server is ${here}: restore into that version or newer.`,
     );
   return findPostgresTools({ server: here, dump: database.pg_dump }, cacheDirs);
 }

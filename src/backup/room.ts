@@ -1,4 +1,4 @@
-/** Keeps a back-up from filling the service's disk: uploads would stop, and then Postgres. */
+/** Keeps a backup from filling the service's disk: uploads would stop, and then Postgres. */
 import { stat } from "node:fs/promises";
 import { ExpectedFailure } from "../domain/expected-failure.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
@@ -18,7 +18,7 @@ export async function roomBeside(
   return () =>
     disk.assertRoom().catch((error: unknown) => {
       throw new ExpectedFailure(
-        "The back-up would leave too little free on the disk of DATA_DIR, where the service writes " +
+        "The backup would leave too little free on the disk of DATA_DIR, where the service writes " +
           "(MIN_FREE_DISK_BYTES): name a folder on another disk.",
         error,
       );

@@ -41,7 +41,7 @@ class MissingLoginError extends ExpectedFailure {
   }
 }
 
-/** The login that owns the schema: for `holdfast migrate`, and to make and restore back-ups. */
+/** The login that owns the schema: for `holdfast migrate`, and to make and restore backups. */
 export interface OwnerDatabase {
   readonly owner: pg.Pool;
 }

@@ -1,5 +1,5 @@
 /**
- * Copies the objects of a back-up out of a store and back, and tests what is refused if somebody changed the
+ * Copies the objects of a backup out of a store and back, and tests what is refused if somebody changed the
  * folder or the store.
  */
 import { randomBytes, randomUUID } from "node:crypto";
@@ -53,7 +53,7 @@ test.each([
     /another .* of as many bytes, with another hash\. Restore into a store that is empty\.$/,
   ],
 ])(
-  "an object of the store with %s is no part of the back-up, and stays as it is",
+  "an object of the store with %s is no part of the backup, and stays as it is",
   async (_what, other, told) => {
     await target().put(names[1]!, pieces(other));
     await expect(restore()).rejects.toThrow(told);
@@ -61,7 +61,7 @@ test.each([
   },
 );
 
-test("a back-up stops where its disk has no room left for the others on it", async () => {
+test("a backup stops where its disk has no room left for the others on it", async () => {
   const full = new Error("full");
   await expect(
     saveObjects(target(), join(root, "store"), [organization], {
@@ -79,7 +79,7 @@ test("a back-up stops where its disk has no room left for the others on it", asy
   ).rejects.toBe(full);
 });
 
-test("a back-up that failed no longer writes into its folder, which the command then removes", async () => {
+test("a backup that failed no longer writes into its folder, which the command then removes", async () => {
   const broken = new Error("broken");
   const failed = Promise.withResolvers<void>();
   const source = createDirectoryStore(join(root, "store"));
@@ -113,7 +113,7 @@ test("names that leave the folder, and lines that are too long, are refused befo
   ]) {
     await appendFile(join(folder, INDEX), `${JSON.stringify({ name, bytes: 1, sha256: "0".repeat(64) })}\n`);
     await expect(checkObjects(folder, ignore)).rejects.toThrow(
-      `The object ${name} is missing from the back-up or cannot be read.`,
+      `The object ${name} is missing from the backup or cannot be read.`,
     );
     await writeFile(join(folder, INDEX), index);
   }

@@ -1,4 +1,4 @@
-/** Tests that a back-up onto the disk of the service leaves the room that the service needs. */
+/** Tests that a backup onto the disk of the service leaves the room that the service needs. */
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ test("pg_dump is ended once too little is free, and the reason is told in a line
   );
   await expect(dumping).rejects.toThrow(
     new RegExp(
-      "^The back-up would leave too little free on the disk of DATA_DIR" +
+      "^The backup would leave too little free on the disk of DATA_DIR" +
         ".* \\(MIN_FREE_DISK_BYTES\\): name a folder on another disk\\.$",
     ),
   );

@@ -160,7 +160,7 @@ test("a dump without its roles is served by no process until migrate has mended 
   await server.forget("by_hand");
 });
 
-test("a back-up is whole or not made, contains no key, and is refused if a part was exchanged", async () => {
+test("a backup is whole or not made, contains no key, and is refused if a part was exchanged", async () => {
   const owner = { ...stack.env, DATABASE_OWNER_URL: stack.database.url };
   expect((await readdir(folder)).filter((name) => name.startsWith("backup"))).toEqual(["backup"]);
   expect((await readdir(backup)).toSorted()).toEqual([
@@ -191,15 +191,15 @@ test("a back-up is whole or not made, contains no key, and is refused if a part 
   const bytes = await readFile(object);
   await writeFile(object, Buffer.concat([bytes.subarray(1), bytes.subarray(0, 1)]));
   expect(await restore(damaged)).toMatch(
-    /The object \S+ in the back-up was changed: its hash does not match\.\n/,
+    /The object \S+ in the backup was changed: its hash does not match\.\n/,
   );
   await rm(object);
-  expect(await restore(damaged)).toMatch(/The object \S+ is missing from the back-up or cannot be read\.\n/);
+  expect(await restore(damaged)).toMatch(/The object \S+ is missing from the backup or cannot be read\.\n/);
   await writeFile(join(damaged, "objects.ndjson"), index.slice(1).join("\n"));
   expect(await restore(damaged)).toContain("objects.ndjson was changed: its size or hash does not match.\n");
   await rm(join(damaged, "manifest.json"));
   expect(await restore(damaged)).toContain(
-    "manifest.json cannot be read (ENOENT): a complete back-up contains it.\n",
+    "manifest.json cannot be read (ENOENT): a complete backup contains it.\n",
   );
   await server.query("refused", "create table spaces (id int)");
   expect(await restore(backup)).toContain(

@@ -58,7 +58,7 @@ const PROCESSES: Process[] = [
       workflows: "Temporal runs their bundle in a sandbox",
       cli: "a process is no command",
       embedded: "`npm start` starts the worker, and not the other way round",
-      backup: "back-ups are commands",
+      backup: "backups are commands",
     },
     packages: {
       ...ON_FIRST_USE,
@@ -77,7 +77,7 @@ const PROCESSES: Process[] = [
       workflows: "Temporal runs their bundle in a sandbox",
       cli: "a process is no command",
       embedded: "`npm start` starts the API, and not the other way round",
-      backup: "back-ups are commands",
+      backup: "backups are commands",
     },
     packages: {
       ...ON_FIRST_USE,

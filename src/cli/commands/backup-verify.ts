@@ -1,4 +1,4 @@
-/** `holdfast backup verify`: checks that a restored back-up can be served. */
+/** `holdfast backup verify`: checks that a restored backup can be served. */
 import { readManifest } from "../../backup/manifest.ts";
 import { countStoredFiles } from "../../db/files/object-names.ts";
 import { type Database, type OrganizationRef, inTenant } from "../../db/pool.ts";

@@ -30,7 +30,7 @@ export function addBackupCommand(program: Command): void {
   backup
     .command("restore")
     .description(
-      "restore a back-up into a database and an object store that have nothing of it, as " +
+      "restore a backup into a database and an object store that have nothing of it, as " +
         "DATABASE_OWNER_URL, on a server that may never have seen Holdfast",
     )
     .requiredOption("--from <folder>", "the folder that `backup create` wrote")

@@ -1,4 +1,4 @@
-/** A restored back-up as `holdfast backup verify` looks at it, and the list of what is missing in it. */
+/** A restored backup as `holdfast backup verify` looks at it, and the list of what is missing in it. */
 import { randomBytes } from "node:crypto";
 import { PEPPER } from "../../auth/api-keys.ts";
 import { AUDIT_CHAIN_SECRET } from "../../db/audit/chain.ts";

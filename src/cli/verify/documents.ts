@@ -1,4 +1,4 @@
-/** Finds the documents of a back-up that cannot be served, or not as they were. */
+/** Finds the documents of a backup that cannot be served, or not as they were. */
 import { findOwnersOfObjects } from "../../db/files/object-names.ts";
 import { type OrganizationRef, inTenant } from "../../db/pool.ts";
 import { listLiveDocuments } from "../../db/upkeep/document-integrity.ts";

@@ -1,4 +1,4 @@
-/** The faults of a back-up as lines: one for each organization and kind. */
+/** The faults of a backup as lines: one for each organization and kind. */
 import { PEPPER } from "../../auth/api-keys.ts";
 import { tryInstanceSecrets } from "../../db/instance/secrets.ts";
 import type { Database } from "../../db/pool.ts";

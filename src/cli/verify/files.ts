@@ -1,4 +1,4 @@
-/** Reads the files of a back-up and compares them with the checksums of their uploads. */
+/** Reads the files of a backup and compares them with the checksums of their uploads. */
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { type StoredFile, listStoredFiles } from "../../db/files/object-names.ts";

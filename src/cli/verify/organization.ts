@@ -1,4 +1,4 @@
-/** Checks one organization of a back-up: its keys, files, audit chain, objects, documents, row counts. */
+/** Checks one organization of a backup: its keys, files, audit chain, objects, documents, row counts. */
 import { verifyAuditChain } from "../../db/audit/chain-check.ts";
 import { listOrganizationKeys } from "../../db/encryption/keys.ts";
 import type { OrganizationRef } from "../../db/pool.ts";
@@ -19,7 +19,7 @@ export interface Checked {
   readonly fewer_rows: Record<string, { readonly manifest: number; readonly found: number }>;
 }
 
-/** What is late in a back-up is caught up on when the service starts. */
+/** What is late in a backup is caught up on when the service starts. */
 const LATE: ReadonlySet<string> = new Set([...LATE_EVENTS, "turns_not_adopted"]);
 
 export async function checkOrganization(backup: Backup, organization: OrganizationRef): Promise<Checked> {
@@ -29,7 +29,7 @@ export async function checkOrganization(backup: Backup, organization: Organizati
     ? { files_read: 0, files_unreadable: 0 }
     : await readFiles(backup, organization);
   const { fault } = await verifyAuditChain(db, auditKey, organization.id);
-  // Objects that are newer than the database are left over, which is no fault of a back-up.
+  // Objects that are newer than the database are left over, which is no fault of a backup.
   const { rows_without_object } = await compareObjects(db, store, organization, (names) =>
     noteAbsent(backup, organization, names),
   );

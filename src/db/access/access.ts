@@ -81,7 +81,7 @@ export async function mendAccess(sql: Sql, isNewer: boolean): Promise<string[]> 
       const left = stuck.length > 0 ? stuck : faults;
       throw new ExpectedFailure(
         `The database cannot be mended: ${listFaults(left.map(describeFault))}. ` +
-          "Restore it from a back-up that is whole.",
+          "Restore it from a backup that is whole.",
       );
     }
     if (faults.length === 0) return mended;

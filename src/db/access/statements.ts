@@ -32,7 +32,7 @@ const isGone = ({ fact, is }: Fault): boolean => is === "missing" && THINGS.incl
 
 /**
  * @returns none if no statement can help: rows of a missing table, or the body of a missing function, have to
- * come from a back-up.
+ * come from a backup.
  */
 export function mendingStatements(fault: Fault): string[] {
   return isGone(fault) ? [] : MENDING[fault.fact.kind](fault);

@@ -1,4 +1,4 @@
-/** Counts rows for back-ups, and finds out whether a database can be restored into. */
+/** Counts rows for backups, and finds out whether a database can be restored into. */
 import { TABLES, VECTOR_TABLES } from "../access/declared.ts";
 import {
   inTenant,
@@ -116,7 +116,7 @@ export interface Server {
   readonly isBusy: boolean;
 }
 
-/** The application name of the pg_dump and pg_restore that a back-up runs. */
+/** The application name of the pg_dump and pg_restore that a backup runs. */
 export const BACKUP_APPLICATION = "holdfast backup";
 
 /** Finds out what a restore must know about the server and the database. */

@@ -14,8 +14,8 @@ export interface EventFaultCounts {
 }
 
 /**
- * Late work, which a process catches up on when it starts. A back-up that was made between a commit and what
- * comes after it has such rows too, so they are no fault of a back-up.
+ * Late work, which a process catches up on when it starts. A backup that was made between a commit and what
+ * comes after it has such rows too, so they are no fault of a backup.
  */
 export const LATE_EVENTS = ["events_unplaced", "webhooks_not_started"] as const;
 

@@ -1,4 +1,4 @@
-/** The contract of a back-up's manifest and index, which hold no keys, names of people or secrets. */
+/** The contract of a backup's manifest and index, which hold no keys, names of people or secrets. */
 import { z } from "zod";
 
 /** Raised with each change of the form; this version reads no other. */

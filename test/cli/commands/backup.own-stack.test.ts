@@ -1,5 +1,5 @@
 /**
- * Runs `backup verify` on a restored back-up: a whole one passes, and each fault that is made is found.
+ * Runs `backup verify` on a restored backup: a whole one passes, and each fault that is made is found.
  */
 import { execFile } from "node:child_process";
 import { cp, glob, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -26,7 +26,7 @@ let restored: TestDatabase;
 let folder: string;
 let env: Record<string, string>;
 let documents: Array<{ id: string }>;
-/** The manifest of a back-up of the same moment. */
+/** The manifest of a backup of the same moment. */
 let manifest: string;
 
 beforeAll(async () => {

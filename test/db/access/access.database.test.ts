@@ -212,7 +212,7 @@ test("if something cannot be repaired, migrate says what, and changes nothing", 
   await run("drop table turn_calls; drop function run_lane cascade; drop policy tenant on documents");
   await expect(migrate(database.db)).rejects.toThrow(
     "The database cannot be mended: table turn_calls is missing; " +
-      "function run_lane(text, bigint) is missing. Restore it from a back-up that is whole.",
+      "function run_lane(text, bigint) is missing. Restore it from a backup that is whole.",
   );
   expect(await describeAccessFaults(database.db)).toContain("table documents lacks the policy tenant");
 });

@@ -1,4 +1,4 @@
-/** How many rows a back-up has of what. */
+/** How many rows a backup has of what. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { countAllRows } from "../../../src/db/transfer/backup-rows.ts";
 import { inTransaction } from "../../../src/db/pool.ts";

@@ -77,7 +77,7 @@ const STORES = {
   s3: () => createS3Store({ bucket: "objects", endpoint: origin, forcePathStyle: true }),
 };
 
-/** Lists as back-ups and the sweep do: a page that is not full is the last one. */
+/** Lists as backups and the sweep do: a page that is not full is the last one. */
 async function listAll(store: ObjectStore): Promise<string[]> {
   const found: string[] = [];
   for (let after: string | undefined; ;) {
