@@ -48,7 +48,7 @@ test("an edit starts API and worker again, with the edited code; the servers sta
   const before = await dev.pids();
   const from = dev.printed().length;
   expect(await status("/health/edited")).toBe(404);
-  await dev.edit(ROUTE, (source) => source.replace('"/health/ready"', '"/health/edited"'));
+  await dev.edit(ROUTE, (source) => source.replace("GET /health/ready", "GET /health/edited"));
   await dev.says("restarted in", from);
   expect(await status("/health/edited")).toBe(200);
   const { api, worker, ...servers } = await until("all are recorded", async () => {
