@@ -22,10 +22,8 @@ const FOR_OPERATORS =
   "For operators: the token's claim `roles` holds `operators`, and its subject need not be a member of any " +
   "organization. Holds ids and counts, and nothing that belongs to a tenant.";
 
-const common = { access: "operator" } as const;
-
 const getDependencies = defineRoute("GET /operations/dependencies", {
-  ...common,
+  access: "operator",
   operation: "operations.dependencies",
   summary: "The service's dependencies, and whether they respond.",
   description: FOR_OPERATORS,
@@ -34,7 +32,7 @@ const getDependencies = defineRoute("GET /operations/dependencies", {
 });
 
 const getQueues = defineRoute("GET /operations/queues", {
-  ...common,
+  access: "operator",
   operation: "operations.queues",
   summary: "The backlog and pollers of the task queues and outboxes.",
   description: FOR_OPERATORS,
@@ -57,7 +55,7 @@ const getQueues = defineRoute("GET /operations/queues", {
 });
 
 const getWaiting = defineRoute("GET /operations/waiting", {
-  ...common,
+  access: "operator",
   operation: "operations.waiting",
   summary: "Waiting work: what it is waiting for, and since when.",
   description: `Grouped by organization and by what is waited for, the longest wait first. ${FOR_OPERATORS}`,
@@ -67,7 +65,7 @@ const getWaiting = defineRoute("GET /operations/waiting", {
 });
 
 const getOrphans = defineRoute("GET /operations/orphans", {
-  ...common,
+  access: "operator",
   operation: "operations.orphans",
   summary: "Orphaned or incomplete items found by the last count.",
   description: FOR_OPERATORS,
@@ -79,7 +77,7 @@ const getOrphans = defineRoute("GET /operations/orphans", {
 });
 
 const getLongRunning = defineRoute("GET /operations/long-running", {
-  ...common,
+  access: "operator",
   operation: "operations.long_running",
   summary: "Operations, deletions and batches that are under way.",
   description: `The newest first, as \`holdfast operations list\` shows them. ${FOR_OPERATORS}`,
@@ -108,7 +106,7 @@ function presentWork(row: WorkRow) {
 }
 
 const getProcesses = defineRoute("GET /operations/processes", {
-  ...common,
+  access: "operator",
   operation: "operations.processes",
   summary: "The API and worker processes, and the leases that they hold.",
   description: FOR_OPERATORS,
