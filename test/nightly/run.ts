@@ -56,7 +56,7 @@ const PARTS: readonly Part[] = [
       "schemathesis",
       "--",
       "--examples",
-      "20",
+      "10",
       "--phases",
       "examples,fuzzing",
       "--seed",
