@@ -5,12 +5,12 @@ import type { Caller } from "../commands/caller.ts";
 import type { Sql } from "../db/sql.ts";
 import type { Deps } from "./deps.ts";
 import type { NoteOpened } from "../domain/tenancy/opened-content.ts";
+import { type PathParameters, pathParameters } from "../schema/path-parameters.ts";
 import type { Capability, Principal } from "../domain/tenancy/principal.ts";
 import type { ErrorAnswer, ErrorForm } from "./errors/answer-error.ts";
 import type { Idempotency, RepeatCheck } from "./idempotency.ts";
 import type { Parts } from "./json-answer.ts";
 import type { JsonLimits } from "./body/json-limits.ts";
-import { type PathParameters, pathParameters } from "../schema/path-parameters.ts";
 import type { RawAnswer, StreamAnswer } from "./response.ts";
 
 /**

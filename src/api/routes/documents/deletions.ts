@@ -2,7 +2,6 @@
 import { authorize } from "../../../auth/policy.ts";
 import { authorizeFolder } from "../../../commands/folders/folder.ts";
 import { authorizeManaging } from "../../../commands/spaces/space.ts";
-
 import { type CountedKind, countDeletion } from "../../../db/deletions/counts.ts";
 import { findFolder } from "../../../db/documents/folders.ts";
 import { findDocument } from "../../../db/documents/read.ts";
